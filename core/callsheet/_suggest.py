@@ -1,0 +1,24 @@
+"""Closest names, for errors about a name that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def closest(name: str, candidates: Iterable[str]) -> list[str]:
+    """Give up to three candidates that look like `name`, best first."""
+    from difflib import get_close_matches  # costs 3 ms to import, and only errors need it
+
+    by_fold = {candidate.casefold(): candidate for candidate in candidates}
+    return [by_fold[found] for found in get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)]
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """Give " Did you mean 'a' or 'b'?", or "" when nothing is close."""
+    found = closest(name, candidates)
+    return f" Did you mean {' or '.join(map(repr, found))}?" if found else ""
+
+
+def listed(names: Iterable[str], *, nothing: str = "none") -> str:
+    """Give the names quoted and comma-separated, or `nothing`."""
+    return ", ".join(map(repr, names)) or nothing
