@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from callsheet._errors import CallsheetError as CallsheetError
+    from callsheet._errors import NetworkBlockedError as NetworkBlockedError
+    from callsheet._errors import OptionError as OptionError
+    from callsheet._offline import offline as offline
     from callsheet._result import AgentResult as AgentResult
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
@@ -15,9 +18,12 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "AgentResult": "_result",
     "CallsheetError": "_errors",
+    "NetworkBlockedError": "_errors",
+    "OptionError": "_errors",
     "ToolCall": "_values",
     "TraceEntry": "_values",
     "Usage": "_values",
+    "offline": "_offline",
 }
 
 __all__ = sorted(_EXPORTS)

@@ -37,6 +37,28 @@ class AmbiguousSessionError(Violation):
     """A tool or model was reached from outside every session while several are open."""
 
 
+class OptionError(CallsheetError, ValueError):
+    """An option was given a value that can not work."""
+
+
+class NetworkBlockedError(CallsheetError, OSError):
+    """The network was about to be reached inside `offline()`.
+
+    An `OSError` on purpose: a client treats it as a connection that failed. What it swallows is raised
+    again on leaving the block.
+
+    Args:
+        message: What was blocked, in which test, and how to let it through.
+        host: The name or address, or None when a child process was refused.
+        port: The port, or None for a look-up that names none.
+    """
+
+    def __init__(self, message: str, *, host: str | None = None, port: int | None = None) -> None:
+        super().__init__(message)
+        self.host = host
+        self.port = port
+
+
 class MockConfigError(CallsheetError, ValueError):
     """A stand-in was described in a way that cannot work."""
 

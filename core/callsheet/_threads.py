@@ -17,6 +17,8 @@ from contextvars import Context, ContextVar
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
+from callsheet._shared_patches import Patch, SharedPatches
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import ThreadPoolExecutor
@@ -25,10 +27,6 @@ _Values = list[tuple[ContextVar[Any], Any]]
 
 _ABSENT = object()
 _defaults: dict[ContextVar[Any], Any] = {}
-# Reentrant: `release` may run in a finalizer, which the garbage collector can start anywhere.
-_lock = threading.RLock()
-_holders = 0
-_installed: list[tuple[type, str, Any, Any]] = []
 
 
 def carried(var: ContextVar[Any]) -> None:
@@ -42,41 +40,12 @@ def carried(var: ContextVar[Any]) -> None:
 
 def hold() -> None:
     """Carry the registered variables until `release` has been called as often as `hold`."""
-    global _holders
-    with _lock:
-        _holders += 1
-        if _holders == 1:
-            _install()
+    _patches.hold()
 
 
 def release() -> None:
     """Undo one `hold`; the last one puts the original methods back."""
-    global _holders
-    with _lock:
-        _holders -= 1
-        if _holders == 0:
-            _restore()
-
-
-def _install() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    for owner, name, make in (
-        (threading.Thread, "start", _carrying_start),
-        (ThreadPoolExecutor, "submit", _carrying_submit),
-    ):
-        original = owner.__dict__[name]
-        replacement = make(original)
-        setattr(owner, name, replacement)
-        _installed.append((owner, name, original, replacement))
-
-
-def _restore() -> None:
-    while _installed:
-        owner, name, original, replacement = _installed.pop()
-        # Someone patched on top in the meantime: theirs stays, and ours beneath it does nothing.
-        if owner.__dict__.get(name) is replacement:
-            setattr(owner, name, original)
+    _patches.release()
 
 
 def _carrying_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
@@ -152,3 +121,15 @@ def _runs_in_another_interpreter(executor: ThreadPoolExecutor) -> bool:
     # Python 3.14's InterpreterPoolExecutor pickles its work, and context variables end at its border.
     module = sys.modules.get("concurrent.futures.interpreter")
     return module is not None and isinstance(executor, module.InterpreterPoolExecutor)
+
+
+def _targets() -> list[Patch]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return [
+        (threading.Thread, "start", _carrying_start),
+        (ThreadPoolExecutor, "submit", _carrying_submit),
+    ]
+
+
+_patches = SharedPatches(_targets)
