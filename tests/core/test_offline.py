@@ -1,15 +1,16 @@
 """`offline()` closes the network for the code inside it, and for nothing else."""
 
+import _socket
+import _thread
 import asyncio
 import os
 import socket
 import subprocess
 import sys
 import threading
-import _socket
-import _thread
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 
@@ -200,11 +201,21 @@ def test_what_is_started_inside_is_inside(elsewhere: Callable[..., None], server
     assert not server.accepts()
 
 
+def test_code_on_a_thread_nobody_knows_is_inside_every_open_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    with offline(strict=False) as block:
+        with monkeypatch.context() as unknown:
+            unknown.setattr(threading, "enumerate", list)
+            assert isinstance(swallow(lambda: Context().run(socket.getaddrinfo, "a.example", 1)), OSError)
+    assert len(block.attempts) == 1
+
+
 def test_a_pool_made_before_the_block_is_inside_for_what_the_block_submits(server: Server) -> None:
     with ThreadPoolExecutor(1) as pool:
         pool.submit(int).result()
         with offline() as block:
-            assert isinstance(pool.submit(lambda: socket.create_connection(server.address)).exception(), OSError)
+            assert isinstance(
+                pool.submit(lambda: socket.create_connection(server.address)).exception(), OSError
+            )
             block.attempts.clear()
         pool.submit(lambda: socket.create_connection(server.address).close()).result()
     assert server.accepts()
@@ -473,6 +484,15 @@ def test_an_allow_list_that_can_not_work_is_refused(allow: Any, advice: str) -> 
         offline(allow=allow)
 
 
+def test_a_hook_that_never_answers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_offline, "_hook_answers", False)
+    monkeypatch.setattr(sys, "addaudithook", lambda hook: None)
+    monkeypatch.setattr(sys, "audit", lambda *event: None)
+    with pytest.raises(CallsheetError, match="another audit hook"):
+        offline().__enter__()
+    assert not _offline._open_blocks
+
+
 def test_a_refused_audit_hook_is_noticed() -> None:
     code = """
 import sys
@@ -496,7 +516,9 @@ print(threading.Thread.start.__module__)
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     core = str(Path(callsheet.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": core}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
 
 
 def test_nothing_is_hooked_before_the_first_block() -> None:

@@ -237,28 +237,24 @@ def test_the_last_release_puts_the_very_same_methods_back() -> None:
         _threads.hold()
 
 
-def test_a_patch_made_on_top_survives_the_release() -> None:
-    calls: list[str | None] = []
-
-    def theirs(self: threading.Thread) -> None:
-        calls.append(self.name)
-        ours(self)
-
+def test_a_run_attribute_set_while_starting_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     _threads.release()
-    pristine = threading.Thread.start
-    _threads.hold()
-    ours = threading.Thread.start
-    threading.Thread.start = theirs  # type: ignore[method-assign]
+
+    def fail_late(self: threading.Thread) -> None:
+        vars(self)["run"] = int
+        raise RuntimeError("no more threads")
+
     try:
-        _threads.release()
-        assert threading.Thread.start is theirs
-        _threads.hold()
-        assert run_in_thread(session.get) == "open"
-        _threads.release()
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", fail_late)
+            _threads.hold()
+            thread = threading.Thread()
+            with pytest.raises(RuntimeError, match="no more threads"):
+                thread.start()
+            assert vars(thread)["run"] is int
+            _threads.release()
     finally:
-        threading.Thread.start = pristine  # type: ignore[method-assign]
         _threads.hold()
-    assert len(calls) == 1
 
 
 def test_a_variable_without_a_default_is_refused() -> None:
