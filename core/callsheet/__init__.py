@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from callsheet._errors import NetworkBlockedError as NetworkBlockedError
     from callsheet._errors import OptionError as OptionError
     from callsheet._offline import offline as offline
+    from callsheet._redaction import configure_redaction as configure_redaction
+    from callsheet._redaction import redact as redact
     from callsheet._result import AgentResult as AgentResult
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
@@ -23,7 +25,9 @@ _EXPORTS = {
     "ToolCall": "_values",
     "TraceEntry": "_values",
     "Usage": "_values",
+    "configure_redaction": "_redaction",
     "offline": "_offline",
+    "redact": "_redaction",
 }
 
 __all__ = sorted(_EXPORTS)
