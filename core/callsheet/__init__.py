@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from callsheet._errors import ArtifactError as ArtifactError
     from callsheet._errors import CallsheetError as CallsheetError
     from callsheet._errors import NetworkBlockedError as NetworkBlockedError
     from callsheet._errors import OptionError as OptionError
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from callsheet._redaction import configure_redaction as configure_redaction
     from callsheet._redaction import redact as redact
     from callsheet._result import AgentResult as AgentResult
+    from callsheet._snapshots import assert_snapshot as assert_snapshot
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
     from callsheet._values import Usage as Usage
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
 # Public name -> the module that defines it, imported on first use: `import callsheet` stays cheap.
 _EXPORTS = {
     "AgentResult": "_result",
+    "ArtifactError": "_errors",
     "CallsheetError": "_errors",
     "NetworkBlockedError": "_errors",
     "OptionError": "_errors",
     "ToolCall": "_values",
     "TraceEntry": "_values",
     "Usage": "_values",
+    "assert_snapshot": "_snapshots",
     "configure_redaction": "_redaction",
     "offline": "_offline",
     "redact": "_redaction",
