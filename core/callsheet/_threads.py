@@ -1,0 +1,154 @@
+"""Carries callsheet's own context variables across threads and thread pools.
+
+A raw thread starts with an empty context and a pool's worker has the context it was born in, so what
+a test set would be lost there. Only callsheet's variables are carried, never the whole context: that
+would change what the code under test sees.
+
+`_thread.start_new_thread` and threads a C library starts are not reached.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import Context, ContextVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import ThreadPoolExecutor
+
+_Values = list[tuple[ContextVar[Any], Any]]
+
+_ABSENT = object()
+_defaults: dict[ContextVar[Any], Any] = {}
+# Reentrant: `release` may run in a finalizer, which the garbage collector can start anywhere.
+_lock = threading.RLock()
+_holders = 0
+_installed: list[tuple[type, str, Any, Any]] = []
+
+
+def carried(var: ContextVar[Any]) -> None:
+    """Register a variable that threads and pools take over from the code that starts them.
+
+    Raises:
+        LookupError: If the variable has no default; without one it can not be cleared.
+    """
+    _defaults[var] = Context().run(var.get)
+
+
+def hold() -> None:
+    """Carry the registered variables until `release` has been called as often as `hold`."""
+    global _holders
+    with _lock:
+        _holders += 1
+        if _holders == 1:
+            _install()
+
+
+def release() -> None:
+    """Undo one `hold`; the last one puts the original methods back."""
+    global _holders
+    with _lock:
+        _holders -= 1
+        if _holders == 0:
+            _restore()
+
+
+def _install() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    for owner, name, make in (
+        (threading.Thread, "start", _carrying_start),
+        (ThreadPoolExecutor, "submit", _carrying_submit),
+    ):
+        original = owner.__dict__[name]
+        replacement = make(original)
+        setattr(owner, name, replacement)
+        _installed.append((owner, name, original, replacement))
+
+
+def _restore() -> None:
+    while _installed:
+        owner, name, original, replacement = _installed.pop()
+        # Someone patched on top in the meantime: theirs stays, and ours beneath it does nothing.
+        if owner.__dict__.get(name) is replacement:
+            setattr(owner, name, original)
+
+
+def _carrying_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
+    @wraps(original)
+    def start(self: threading.Thread) -> None:
+        values = _current_values()
+        if not values:
+            return original(self)
+        attributes = vars(self)
+        own_run = attributes.get("run", _ABSENT)
+
+        def put_back() -> None:
+            if attributes.get("run") is run:
+                del attributes["run"]
+                if own_run is not _ABSENT:
+                    attributes["run"] = own_run
+
+        def run() -> None:
+            put_back()
+            with _assigned(values):
+                self.run()
+
+        attributes["run"] = run
+        try:
+            return original(self)
+        except BaseException:
+            put_back()
+            raise
+
+    return start
+
+
+def _carrying_submit(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def submit(self: ThreadPoolExecutor, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        values = _current_values()
+        if not values:
+            return original(self, fn, *args, **kwargs)
+        # A worker born here outlives the caller and must not take the values over.
+        with _assigned([(var, _defaults[var]) for var, _ in values]):
+            if _runs_in_another_interpreter(self):
+                return original(self, fn, *args, **kwargs)
+            return original(self, partial(_run_assigned, values, fn), *args, **kwargs)
+
+    return submit
+
+
+def _current_values() -> _Values:
+    values = []
+    for var, default in _defaults.items():
+        value = var.get()
+        if value is not default:
+            values.append((var, value))
+    return values
+
+
+@contextmanager
+def _assigned(values: _Values) -> Iterator[None]:
+    tokens = [(var, var.set(value)) for var, value in values]
+    try:
+        yield
+    finally:
+        for var, token in reversed(tokens):
+            var.reset(token)
+
+
+def _run_assigned(values: _Values, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    with _assigned(values):
+        return fn(*args, **kwargs)
+
+
+def _runs_in_another_interpreter(executor: ThreadPoolExecutor) -> bool:
+    # Python 3.14's InterpreterPoolExecutor pickles its work, and context variables end at its border.
+    module = sys.modules.get("concurrent.futures.interpreter")
+    return module is not None and isinstance(executor, module.InterpreterPoolExecutor)
