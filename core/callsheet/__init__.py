@@ -5,19 +5,63 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from callsheet._discovery import wrap as wrap
+    from callsheet._errors import AdapterNotInstalledError as AdapterNotInstalledError
+    from callsheet._errors import AmbiguousSessionError as AmbiguousSessionError
     from callsheet._errors import CallsheetError as CallsheetError
+    from callsheet._errors import InvalidArgumentsError as InvalidArgumentsError
+    from callsheet._errors import MockConfigError as MockConfigError
+    from callsheet._errors import ResponsesExhaustedError as ResponsesExhaustedError
+    from callsheet._errors import ScriptError as ScriptError
+    from callsheet._errors import ScriptExhaustedError as ScriptExhaustedError
+    from callsheet._errors import SessionClosedError as SessionClosedError
+    from callsheet._errors import SessionError as SessionError
+    from callsheet._errors import ToolError as ToolError
+    from callsheet._errors import ToolTimedOutError as ToolTimedOutError
+    from callsheet._errors import UnknownMockError as UnknownMockError
+    from callsheet._errors import UnmockedToolError as UnmockedToolError
+    from callsheet._errors import UnsupportedFrameworkError as UnsupportedFrameworkError
+    from callsheet._errors import UnusedScriptError as UnusedScriptError
+    from callsheet._errors import Violation as Violation
+    from callsheet._fake_model import FakeModel as FakeModel
+    from callsheet._mocks import MockTool as MockTool
+    from callsheet._requests import ModelRequest as ModelRequest
     from callsheet._result import AgentResult as AgentResult
+    from callsheet._server import MockMCPServer as MockMCPServer
+    from callsheet._session import Session as Session
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
     from callsheet._values import Usage as Usage
 
 # Public name -> the module that defines it, imported on first use: `import callsheet` stays cheap.
 _EXPORTS = {
+    "AdapterNotInstalledError": "_errors",
     "AgentResult": "_result",
+    "AmbiguousSessionError": "_errors",
     "CallsheetError": "_errors",
+    "FakeModel": "_fake_model",
+    "InvalidArgumentsError": "_errors",
+    "MockConfigError": "_errors",
+    "MockMCPServer": "_server",
+    "MockTool": "_mocks",
+    "ModelRequest": "_requests",
+    "ResponsesExhaustedError": "_errors",
+    "ScriptError": "_errors",
+    "ScriptExhaustedError": "_errors",
+    "Session": "_session",
+    "SessionClosedError": "_errors",
+    "SessionError": "_errors",
     "ToolCall": "_values",
+    "ToolError": "_errors",
+    "ToolTimedOutError": "_errors",
     "TraceEntry": "_values",
+    "UnknownMockError": "_errors",
+    "UnmockedToolError": "_errors",
+    "UnsupportedFrameworkError": "_errors",
+    "UnusedScriptError": "_errors",
     "Usage": "_values",
+    "Violation": "_errors",
+    "wrap": "_discovery",
 }
 
 __all__ = sorted(_EXPORTS)

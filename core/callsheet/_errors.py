@@ -21,7 +21,11 @@ class UnmockedToolError(Violation):
     """An agent called a tool that the test neither mocked nor allowed to run."""
 
 
-class ScriptExhaustedError(Violation):
+class ScriptError(Violation):
+    """A scripted reply is one that the agent's model could not give."""
+
+
+class ScriptExhaustedError(ScriptError):
     """A model was asked for a reply its script does not have."""
 
 

@@ -98,6 +98,16 @@ class MockTool:
         with self._lock:
             self._calls.clear()
 
+    @property
+    def pretended_delay(self) -> float:
+        """The seconds of `delay` that nobody waits for."""
+        return 0.0 if self._real_delay else self.delay
+
+    def note(self, args: dict[str, Any] | None) -> None:
+        """Count a call that the real tool answers."""
+        with self._lock:
+            self._calls.append(args if args is not None else {})
+
     def matches(self, args: Mapping[str, Any] | None) -> bool:
         """Say whether `when` accepts these arguments."""
         if self.when is None:

@@ -47,8 +47,8 @@ class PatchSet:
         """Whether the patches are in place."""
         return bool(self._undo)
 
-    def hold(self, holder: object) -> None:
-        """Keep the patches in place for as long as `holder` is alive.
+    def hold(self, holder: object) -> Callable[[], object]:
+        """Keep the patches in place for as long as `holder` is alive, or until what this gives is called.
 
         A task that outlives its session still holds the session through its context, and so still meets
         the patch. When installing fails half-way, what was replaced is put back and the error raised.
@@ -60,6 +60,7 @@ class PatchSet:
             self._holders += 1
         finalizer = weakref.finalize(holder, self._release)
         finalizer.atexit = False
+        return finalizer
 
     def _release(self) -> None:
         # Runs wherever the garbage collector happens to run, even inside `hold` on this very thread: note
@@ -93,7 +94,10 @@ class PatchSet:
 
     def _restore(self) -> None:
         while self._undo:
-            owner, name, saved, _ = self._undo.pop()
+            owner, name, saved, replacement = self._undo.pop()
+            # Someone patched on top in the meantime: theirs stays, and ours beneath it finds no session.
+            if owner.__dict__.get(name) is not replacement:
+                continue
             if saved is _MISSING:
                 delattr(owner, name)
             else:

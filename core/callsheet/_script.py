@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,6 +58,7 @@ class ModelReply:
         native: Items in the framework's own types, passed on as they are.
         usage: Tokens the reply cost.
         finish_reason: Why the model stopped.
+        handoff_id: The id of the call that hands over; a session gives one.
     """
 
     content: str | None = None
@@ -69,14 +70,21 @@ class ModelReply:
     native: tuple[Any, ...] = ()
     usage: Usage | None = None
     finish_reason: str | None = None
+    handoff_id: str | None = None
 
-    def with_call_ids(self, ids: Sequence[str]) -> ModelReply:
-        """Give the reply with these ids on the calls that bring none."""
-        calls = (
-            call if call.id is not None else replace(call, id=new)
-            for call, new in zip(self.tool_calls, ids, strict=True)
+    def with_call_ids(self, new_id: Callable[[int], str]) -> ModelReply:
+        """Give the reply with an id on each call that brings none, made from its position."""
+        calls = tuple(
+            call if call.id is not None else replace(call, id=new_id(index))
+            for index, call in enumerate(self.tool_calls)
         )
-        return replace(self, tool_calls=tuple(calls))
+        handoff_id = None if self.handoff is None else new_id(len(calls))
+        return replace(self, tool_calls=calls, handoff_id=handoff_id)
+
+    def with_handoff_call(self, tool: str) -> ModelReply:
+        """Give the reply with its handoff as a call of the tool that hands over."""
+        call = ScriptedCall(tool, {}, "{}", self.handoff_id)
+        return replace(self, tool_calls=(*self.tool_calls, call), handoff=None, handoff_id=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the step this reply was scripted as, without the keys it does not use."""

@@ -134,6 +134,15 @@ class MockMCPServer:
         except (ResponsesExhaustedError, Exception) as error:
             return {"error": {"message": str(error)}}
 
+    def overlaid(self, tools: MockMCPServer | Iterable[MockTool]) -> MockMCPServer:
+        """Give a set in which these mocks are looked up before this set's; both write to this call log."""
+        over = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
+        replaced = {tool.name for tool in over if tool.when is None}
+        kept = (tool for tool in self._tools if tool.when is not None or tool.name not in replaced)
+        merged = MockMCPServer([*over, *kept])
+        merged.call_log = self.call_log
+        return merged
+
     def reset(self) -> None:
         """Clear the call log and every mock's calls."""
         self.call_log.clear()

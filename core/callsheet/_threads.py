@@ -17,18 +17,16 @@ from contextvars import Context, ContextVar
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
+from callsheet._patching import Patch, PatchSet
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from concurrent.futures import ThreadPoolExecutor
 
 _Values = list[tuple[ContextVar[Any], Any]]
 
 _ABSENT = object()
 _defaults: dict[ContextVar[Any], Any] = {}
-# Reentrant: `release` may run in a finalizer, which the garbage collector can start anywhere.
-_lock = threading.RLock()
-_holders = 0
-_installed: list[tuple[type, str, Any, Any]] = []
 
 
 def carried(var: ContextVar[Any]) -> None:
@@ -40,43 +38,15 @@ def carried(var: ContextVar[Any]) -> None:
     _defaults[var] = Context().run(var.get)
 
 
-def hold() -> None:
-    """Carry the registered variables until `release` has been called as often as `hold`."""
-    global _holders
-    with _lock:
-        _holders += 1
-        if _holders == 1:
-            _install()
-
-
-def release() -> None:
-    """Undo one `hold`; the last one puts the original methods back."""
-    global _holders
-    with _lock:
-        _holders -= 1
-        if _holders == 0:
-            _restore()
-
-
-def _install() -> None:
+def _patches() -> Iterable[Patch]:
     from concurrent.futures import ThreadPoolExecutor
 
-    for owner, name, make in (
-        (threading.Thread, "start", _carrying_start),
-        (ThreadPoolExecutor, "submit", _carrying_submit),
-    ):
-        original = owner.__dict__[name]
-        replacement = make(original)
-        setattr(owner, name, replacement)
-        _installed.append((owner, name, original, replacement))
+    yield Patch(threading.Thread, "start", _carrying_start)
+    yield Patch(ThreadPoolExecutor, "submit", _carrying_submit)
 
 
-def _restore() -> None:
-    while _installed:
-        owner, name, original, replacement = _installed.pop()
-        # Someone patched on top in the meantime: theirs stays, and ours beneath it does nothing.
-        if owner.__dict__.get(name) is replacement:
-            setattr(owner, name, original)
+# Whoever sets a registered variable holds this set for as long as the value can be reached.
+thread_patches = PatchSet(_patches)
 
 
 def _carrying_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:

@@ -1,0 +1,478 @@
+"""`Session`: the one place that decides who answers a tool call and a model call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Any, Literal, NoReturn, TypeVar
+
+from callsheet._errors import (
+    InvalidArgumentsError,
+    MockConfigError,
+    SessionClosedError,
+    SessionError,
+    ToolTimedOutError,
+    UnmockedToolError,
+    UnusedScriptError,
+    Violation,
+)
+from callsheet._fake_model import FakeModel
+from callsheet._inventory import Inventory
+from callsheet._mocks import MockTool
+from callsheet._offline import offline
+from callsheet._patching import PatchSet
+from callsheet._recording import CallRecord, Recording, RunRecord
+from callsheet._requests import ModelRequest, ToolRequest
+from callsheet._result import AgentResult
+from callsheet._scope import SCOPE, Scope, open_sessions
+from callsheet._script import ModelReply
+from callsheet._server import MockMCPServer
+from callsheet._suggest import listed
+from callsheet._threads import thread_patches
+from callsheet._values import ToolCall, TraceEntry, Usage
+
+T = TypeVar("T")
+
+
+class Session:
+    """One test's hold on an agent: its mocks, its scripted model, its policy and its record.
+
+    Adapters open sessions; tests get one from `adapter.session()`. While it is open, code that belongs
+    to it (its tasks, threads and pools included) is answered by it; afterwards such code is refused.
+
+    Args:
+        tools: The mocks.
+        model: The scripted model, or None to leave the agent its own.
+        unmocked: What happens to a tool without a mock: "error" refuses it, "real" lets it run.
+        strict: Whether scripted steps left at the end are an error.
+        offline: Whether the network is closed; None closes it when `model` is given.
+        inventory: The agents and tools that can be named.
+        patches: The adapter's interception.
+        headers: Headers to add to every model request.
+        metadata: What the test wants in `result.metadata`.
+        native_model: A model of the framework's own to use instead of the agent's.
+        owner: The adapter that opens the session; one adapter's sessions do not nest.
+
+    Raises:
+        MockConfigError: An option is none of these.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: MockMCPServer | Iterable[MockTool] = (),
+        model: FakeModel | None = None,
+        unmocked: Literal["error", "real"] = "error",
+        strict: bool = True,
+        offline: bool | None = None,
+        inventory: Inventory | None = None,
+        patches: PatchSet | None = None,
+        headers: Mapping[str, str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        native_model: Any = None,
+        owner: object = None,
+    ) -> None:
+        if unmocked not in ("error", "real"):
+            raise MockConfigError(f'unmocked={unmocked!r} is not known. Give "error" or "real".')
+        self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
+        self.model = model
+        self.headers: dict[str, str] = dict(headers or {})
+        self.recording = Recording()
+        self._unmocked = unmocked
+        self._strict = strict
+        self._offline = model is not None if offline is None else offline
+        self._inventory = inventory or Inventory(complete=False)
+        self._patches = patches
+        self._metadata = dict(metadata or {})
+        self.native_model = native_model
+        self._owner = owner
+        self._state: Literal["new", "open", "closed"] = "new"
+        self._violations: list[Violation] = []
+        self._model_used: str | None = None
+        self._sent_headers: dict[str, str] = {}
+        self._final: dict[str, Any] = {}
+        self._entered: AbstractContextManager[None] | None = None
+
+    # Opening and closing
+
+    def open(self) -> None:
+        """Put the interception in place and let code find the session; `activated` makes code belong to it."""
+        if self._state != "new":
+            raise SessionError("A session can be opened once. Ask the adapter for another.")
+        around = SCOPE.get()
+        if around is not None and around.session.is_open and around.session._owner is self._owner is not None:
+            raise SessionError(
+                "This adapter already has a session open here. Use that one, or wrap the agent once more for another."
+            )
+        if self._inventory.complete:
+            self._inventory.check_mocks(self.tools.tool_names)
+            if self.model is not None:
+                self._inventory.check_scripts(self.model.agent_names)
+        thread_patches.hold(self)
+        if self._patches is not None:
+            self._patches.hold(self)
+        self._state = "open"
+        open_sessions[id(self)] = self
+
+    @contextmanager
+    def activated(self) -> Iterator[None]:
+        """Make the code inside belong to the session, and close the network to it where that was asked for."""
+        token = SCOPE.set(Scope(self))
+        try:
+            with offline() if self._offline else _nothing():
+                yield
+        finally:
+            SCOPE.reset(token)
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End the session; whatever still belongs to it is refused from here on.
+
+        Args:
+            error: The exception that is on its way out, if any.
+
+        Raises:
+            Violation: A promise was broken, whatever the framework made of it.
+            UnusedScriptError: Scripted steps were left over and nothing else went wrong.
+            UnknownMockError: A mock stood for no tool that was ever seen.
+        """
+        if self._state == "closed":
+            return
+        self._state = "closed"
+        open_sessions.pop(id(self), None)
+        if self._violations:
+            self._raise_violations(error)
+        if error is not None:
+            return
+        if not self._inventory.complete:
+            self._inventory.check_mocks(self.tools.tool_names)
+        self._check_script()
+
+    def __enter__(self) -> Session:
+        self.open()
+        self._entered = self.activated()
+        self._entered.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        entered, self._entered = self._entered, None
+        try:
+            if entered is not None:
+                entered.__exit__(kind, error, traceback)
+        except BaseException as blocked:
+            self.close(blocked)
+            raise
+        self.close(error)
+
+    async def __aenter__(self) -> Session:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, traceback)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session answers calls."""
+        return self._state == "open"
+
+    # Deciding
+
+    def answer_tool(self, request: ToolRequest, real: Callable[[], T]) -> T | Any:
+        """Answer a tool call: from its mock, or by running the real tool where the test allows it.
+
+        Args:
+            request: The call.
+            real: Runs the real tool.
+
+        Raises:
+            Violation: The test does not allow the call.
+            InvalidArgumentsError: A mock was called with arguments the schema does not accept.
+            ToolTimedOutError: The mock's virtual delay is longer than the framework's timeout.
+            BaseException: What the mock or the real tool raises.
+        """
+        record, mock = self._judge(request)
+        with self._attempt(request, record, mock):
+            answer = real() if mock is None else mock.answer(self._checked(request, mock))
+            record.response = answer
+        return answer
+
+    async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
+        """Like `answer_tool`, for a tool that is awaited."""
+        record, mock = self._judge(request)
+        with self._attempt(request, record, mock):
+            if mock is None:
+                answer = await real()
+            else:
+                answer = await mock.answer_async(self._checked(request, mock))
+            record.response = answer
+        return answer
+
+    def answer_model(self, request: ModelRequest) -> ModelReply:
+        """Give the scripted reply to a model call, with an id on each of its tool calls.
+
+        Raises:
+            ScriptExhaustedError: Nothing is scripted for it.
+            BaseException: The step is an exception.
+        """
+        model = self._scripted_model(request)
+        with self._poisoning():
+            reply = model.reply(request)
+        return self._with_ids(reply)
+
+    async def answer_model_async(self, request: ModelRequest) -> ModelReply:
+        """Like `answer_model`, on the running event loop."""
+        model = self._scripted_model(request)
+        with self._poisoning():
+            reply = await model.reply_async(request)
+        return self._with_ids(reply)
+
+    def require_open(self, what: str) -> None:
+        """Refuse `what` when the session is closed, or when a promise was broken in it before.
+
+        Raises:
+            Violation: Naming what came too late.
+        """
+        if self._state == "closed":
+            raise SessionClosedError(
+                f"{what} came after its session was closed. Await the task or stream inside the session."
+            )
+        if self._violations:
+            raise self._violations[0]
+
+    def poison(self, violation: Violation) -> None:
+        """Make the session fail at its end and refuse every later call, whatever becomes of this exception."""
+        if violation not in self._violations:
+            self._violations.append(violation)
+
+    # Recording
+
+    def open_run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> RunRecord:
+        """Begin a run of an agent, under the tool call that is being answered, if any."""
+        scope = SCOPE.get()
+        parent = scope.call if scope is not None and scope.session is self else None
+        return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
+
+    @contextmanager
+    def inside(self, run: RunRecord, call: CallRecord | None = None) -> Iterator[None]:
+        """Make the code inside belong to a run, and to a call of it."""
+        token = SCOPE.set(Scope(self, run, call))
+        try:
+            yield
+        finally:
+            SCOPE.reset(token)
+
+    @contextmanager
+    def run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> Iterator[RunRecord]:
+        """Begin a run, make the code inside belong to it, and note the exception that ends it."""
+        run = self.open_run(agent=agent, opening=opening)
+        try:
+            with self.inside(run):
+                yield run
+        except BaseException as error:
+            run.error = described(error)
+            raise
+
+    def note_request(self, request: ModelRequest) -> None:
+        """Note the model's name and the headers a model request carried."""
+        if self._model_used is None:
+            self._model_used = request.model
+        self._sent_headers.update(request.headers)
+
+    def note_tools(self, agent: str | None, names: Iterable[str]) -> None:
+        """Note the tools an agent turned out to have, where that could not be known before."""
+        if not self._inventory.complete:
+            self._inventory = self._inventory.joined(agent, names)
+
+    def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
+        """Note the final answer of the session's latest top run."""
+        self._final = {"response": response, "output": output, "native": native}
+
+    # Reading
+
+    @property
+    def current_turn(self) -> int:
+        """How many replies the running agent run has had."""
+        run = self._current_run()
+        return run.turns if run is not None else 0
+
+    @property
+    def trace(self) -> list[TraceEntry]:
+        """Every step so far, in canonical order."""
+        return self.recording.trace()
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """Every tool call so far, in canonical order; structured answers are not calls."""
+        return _tool_calls(self.trace)
+
+    @property
+    def result(self) -> AgentResult:
+        """What happened so far; after an exception, up to there."""
+        trace = self.trace
+        replies = list(self.recording.replies())
+        top = self.recording.runs[-1] if self.recording.runs else None
+        said = [entry.content for entry in trace if entry.role == "assistant" and entry.parent_id is None]
+        return AgentResult(
+            response=self._final.get("response", str(said[-1]) if said else ""),
+            tool_calls=_tool_calls(trace),
+            model_used=self._model_used,
+            headers=dict(self._sent_headers),
+            trace=trace,
+            metadata={
+                **self._metadata,
+                "turns": len(replies),
+                "known_tools": sorted(self._inventory.tool_names()),
+            },
+            output=self._final.get("output"),
+            native=self._final.get("native"),
+            usage=sum((reply.usage for reply in replies), Usage()),
+            error=top.error if top is not None else None,
+        )
+
+    # Inner workings
+
+    def _judge(self, request: ToolRequest) -> tuple[CallRecord, MockTool | None]:
+        self.require_open(f"A call of tool {request.name!r}")
+        mock = self.tools.find(request.names, request.args)
+        record = self._record_for(request)
+        if mock is not None and not mock.is_spy:
+            record.mocked = True
+            return record, mock
+        if mock is not None:
+            mock.note(request.args)
+        elif self._unmocked == "error" and not request.runs_unmocked:
+            self._refuse(request, record)
+        return record, None
+
+    def _refuse(self, request: ToolRequest, record: CallRecord) -> NoReturn:
+        mocked = self.tools.tool_names
+        why = (
+            f"No mock of tool {request.name!r} accepts {request.args!r}"
+            if any(name in self.tools for name in request.names)
+            else f"No mock for tool {request.name!r}"
+        )
+        by = f" (agent {request.agent!r})" if request.agent is not None else ""
+        violation = UnmockedToolError(
+            f"{why}{by}; mocked: {listed(mocked, nothing='nothing')}. "
+            f'Add MockTool({request.name!r}, response=...) or pass unmocked="real".'
+        )
+        record.outcome, record.error = "denied", str(violation)
+        self.poison(violation)
+        raise violation
+
+    def _record_for(self, request: ToolRequest) -> CallRecord:
+        record = self.recording.find_call(request.call_id)
+        if record is None:
+            run = self._current_run() or self.recording.outside
+            call_id = request.call_id or self.recording.new_call_id(run, f"direct_{request.name}")
+            record = self.recording.add_loose_call(run, CallRecord(call_id, request.name))
+        record.attempts += 1
+        record.kind = request.kind
+        record.agent = request.agent if request.agent is not None else record.agent
+        record.args = request.args if request.args is not None else record.args
+        record.raw_args = request.raw_args if request.raw_args is not None else record.raw_args
+        record.metadata.update(request.metadata or {})
+        record.response = record.error = None
+        return record
+
+    def _checked(self, request: ToolRequest, mock: MockTool) -> dict[str, Any]:
+        if request.args is None:
+            raise InvalidArgumentsError(f"The arguments are not a JSON object: {request.raw_args!r}")
+        mock.check(request.args, schema=request.schema)
+        if request.timeout is not None and mock.delay > request.timeout:
+            raise ToolTimedOutError(
+                f"Tool {request.name!r} timed out after {request.timeout} seconds.", timeout=request.timeout
+            )
+        return request.args
+
+    @contextmanager
+    def _attempt(self, request: ToolRequest, record: CallRecord, mock: MockTool | None) -> Iterator[None]:
+        token = SCOPE.set(Scope(self, self._current_run(), record))
+        begun = time.perf_counter()
+        try:
+            yield
+        except BaseException as error:
+            record.outcome = "invalid" if isinstance(error, InvalidArgumentsError) else "failed"
+            record.error = str(error) or type(error).__name__
+            if isinstance(error, Violation):
+                self.poison(error)
+            raise
+        else:
+            record.outcome = "success"
+        finally:
+            SCOPE.reset(token)
+            record.duration = time.perf_counter() - begun
+            if mock is not None:
+                record.duration += mock.pretended_delay
+                self._log(request, record)
+
+    def _log(self, request: ToolRequest, record: CallRecord) -> None:
+        answer = {"result": record.response} if record.error is None else {"error": record.error}
+        self.tools.call_log.append({"name": request.name, "args": request.args, **answer})
+
+    def _scripted_model(self, request: ModelRequest) -> FakeModel:
+        self.require_open("A model call")
+        self.note_request(request)
+        if self.model is None:
+            raise MockConfigError("This session has no FakeModel to answer with. Pass model=FakeModel(...).")
+        return self.model
+
+    def _with_ids(self, reply: ModelReply) -> ModelReply:
+        if not reply.tool_calls and reply.handoff is None:
+            return reply
+        run = self._current_run() or self.recording.outside
+        return reply.with_call_ids(lambda index: self.recording.new_call_id(run, f"{run.turns}_{index}"))
+
+    def _current_run(self) -> RunRecord | None:
+        scope = SCOPE.get()
+        return scope.run if scope is not None and scope.session is self else None
+
+    @contextmanager
+    def _poisoning(self) -> Iterator[None]:
+        try:
+            yield
+        except Violation as violation:
+            self.poison(violation)
+            raise
+
+    def _raise_violations(self, error: BaseException | None) -> None:
+        first, *others = self._violations
+        if error is first:
+            return
+        for other in others:
+            first.add_note(f"Also: {described(other)}")
+        raise first from (error if isinstance(error, Exception) else None)
+
+    def _check_script(self) -> None:
+        if self.model is None or not self._strict:
+            return
+        left = self.model.unused()
+        if left:
+            told = ", ".join(
+                f"{count} in responses" if agent is None else f"{count} of agent {agent!r}"
+                for agent, count in left.items()
+            )
+            raise UnusedScriptError(
+                f"The session ended with scripted steps nobody asked for: {told}. "
+                "Remove them, or pass strict=False."
+            )
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def _tool_calls(trace: Iterable[TraceEntry]) -> list[ToolCall]:
+    return [entry.tool_call for entry in trace if entry.tool_call is not None and entry.tool_call.kind != "output"]
+
+
+def described(error: BaseException) -> str:
+    """Give an exception as text: its type and what it says."""
+    said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
