@@ -10,7 +10,7 @@ from callsheet._values import ToolCall, TraceEntry
 
 
 def messages_from_trace(trace: Sequence[TraceEntry]) -> list[dict[str, Any]]:
-    """Give the top run's messages: one per user or system entry, and per model reply one with its tool results.
+    """Give the top run's messages: one per user or system entry, one per model reply, one per tool result.
 
     What a sub-agent said stays inside the call that started it.
     """
@@ -83,9 +83,7 @@ def _answer_text(call: ToolCall) -> str:
     return answer if isinstance(answer, str) else json.dumps(answer, default=str)
 
 
-def _call_from_wire(
-    wire: Mapping[str, Any], answers: Mapping[str, Any], turn: int, index: int
-) -> ToolCall:
+def _call_from_wire(wire: Mapping[str, Any], answers: Mapping[str, Any], turn: int, index: int) -> ToolCall:
     function = wire["function"]
     text = function.get("arguments") or ""
     args = parse_arguments(text)

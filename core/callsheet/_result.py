@@ -60,7 +60,7 @@ class AgentResult:
 
     @property
     def batches(self) -> list[list[ToolCall]]:
-        """The calls grouped by the model reply that asked for them; a call nobody's model asked for stands alone."""
+        """The calls grouped by the model reply that asked for them; a call of no reply stands alone."""
         return group_batches(self.tool_calls)
 
     @property

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 Kind = Literal["function", "agent", "handoff", "mcp", "hosted", "output"]
-Outcome = Literal[
-    "success", "failed", "invalid", "unknown", "denied", "skipped", "interrupted", "retried"
-]
+Outcome = Literal["success", "failed", "invalid", "unknown", "denied", "skipped", "interrupted", "retried"]
 Role = Literal["user", "assistant", "tool", "system", "handoff", "interrupt", "error"]
 
 
