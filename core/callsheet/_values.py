@@ -142,6 +142,8 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
+        if not isinstance(other, Usage):
+            return NotImplemented
         return Usage(
             self.requests + other.requests,
             self.input_tokens + other.input_tokens,
