@@ -31,8 +31,8 @@ assert not found, f"core must be tested alone, found {found}"
 """
 LIST_PINS = """\
 from importlib.metadata import distributions
-pins = {f"{d.name}=={d.version}" for d in distributions() if not d.name.startswith("callsheet")}
-print(*sorted(pins, key=str.lower), sep="\\n")
+pins = {f"{d.name.replace('_', '-').lower()}=={d.version}" for d in distributions()}
+print(*sorted(pin for pin in pins if not pin.startswith("callsheet")), sep="\\n")
 """
 
 
@@ -84,8 +84,8 @@ HOME = {"core": PYTHONS[0]} | {adapter: python for python, adapter in reversed(M
 VERSIONS = [(python, a, v) for a, python in HOME.items() for v in between(a)]
 EXAMPLES = [adapter for adapter in HOME if (ROOT / "examples" / adapter).is_dir()]
 BENCHMARKS = sorted(script.stem for script in ROOT.glob("benchmarks/[!_]*.py"))
-# Environment -> the group its pins cover; an adapter's tests and type check share one set of pins.
-PINNED = dict.fromkeys(HOME, "typecheck") | {g: g for g in ("lint", "typecheck", "payloads", "package")}
+# Environment -> the group its pins cover; tests and type checks share one set of pins.
+PINNED = dict.fromkeys(HOME, "typecheck") | {g: g for g in ("lint", "payloads", "package")}
 
 nox.options.sessions = [
     "lint",
@@ -172,7 +172,7 @@ def lint(session: nox.Session) -> None:
 @environments(*HOME)
 def typecheck(session: nox.Session, name: str) -> None:
     """Check the types of core or one adapter, and of core's users."""
-    install(session, "typecheck" if name == "core" else name, "typecheck")
+    install(session, name, "typecheck")
     if name == "core":
         session.run("mypy", "core/callsheet", "tests/typing")
         session.run("basedpyright")
