@@ -8,6 +8,8 @@ the model: a violation has to reach the test whatever the framework swallows.
 
 from __future__ import annotations
 
+from functools import partial
+
 
 class CallsheetError(Exception):
     """A test was set up wrongly, or left something undone."""
@@ -86,3 +88,7 @@ class ToolTimedOutError(ToolError):
     def __init__(self, message: str, *, timeout: float) -> None:
         super().__init__(message)
         self.timeout = timeout
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # An exception is rebuilt from its positional arguments, which do not hold the timeout.
+        return partial(type(self), timeout=self.timeout), self.args, self.__dict__
