@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from callsheet._errors import CallsheetError as CallsheetError
     from callsheet._errors import InvalidArgumentsError as InvalidArgumentsError
     from callsheet._errors import MockConfigError as MockConfigError
+    from callsheet._errors import NetworkBlockedError as NetworkBlockedError
+    from callsheet._errors import OptionError as OptionError
     from callsheet._errors import ResponsesExhaustedError as ResponsesExhaustedError
     from callsheet._errors import ScriptError as ScriptError
     from callsheet._errors import ScriptExhaustedError as ScriptExhaustedError
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from callsheet._errors import Violation as Violation
     from callsheet._fake_model import FakeModel as FakeModel
     from callsheet._mocks import MockTool as MockTool
+    from callsheet._offline import offline as offline
     from callsheet._requests import ModelRequest as ModelRequest
     from callsheet._result import AgentResult as AgentResult
     from callsheet._server import MockMCPServer as MockMCPServer
@@ -45,6 +48,8 @@ _EXPORTS = {
     "MockMCPServer": "_server",
     "MockTool": "_mocks",
     "ModelRequest": "_requests",
+    "NetworkBlockedError": "_errors",
+    "OptionError": "_errors",
     "ResponsesExhaustedError": "_errors",
     "ScriptError": "_errors",
     "ScriptExhaustedError": "_errors",
@@ -61,6 +66,7 @@ _EXPORTS = {
     "UnusedScriptError": "_errors",
     "Usage": "_values",
     "Violation": "_errors",
+    "offline": "_offline",
     "wrap": "_discovery",
 }
 

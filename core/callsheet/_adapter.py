@@ -201,7 +201,9 @@ class BaseAdapter(ABC, Generic[AgentT]):
             self.last_result = session.result
             session.close(error)
 
-    def _run_sync(self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]) -> None:
+    def _run_sync(
+        self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
+    ) -> None:
         finish(self._run(session, message, history, options))
 
     @abstractmethod

@@ -43,6 +43,28 @@ class AmbiguousSessionError(Violation):
     """A tool or model was reached from outside every session while several are open."""
 
 
+class OptionError(CallsheetError, ValueError):
+    """An option was given a value that can not work."""
+
+
+class NetworkBlockedError(CallsheetError, OSError):
+    """The network was about to be reached inside `offline()`.
+
+    An `OSError` on purpose: a client treats it as a connection that failed. What it swallows is raised
+    again on leaving the block.
+
+    Args:
+        message: What was blocked, in which test, and how to let it through.
+        host: The name or address, or None when a child process was refused.
+        port: The port, or None for a look-up that names none.
+    """
+
+    def __init__(self, message: str, *, host: str | None = None, port: int | None = None) -> None:
+        super().__init__(message)
+        self.host = host
+        self.port = port
+
+
 class MockConfigError(CallsheetError, ValueError):
     """A stand-in was described in a way that cannot work."""
 
@@ -92,3 +114,14 @@ class ToolTimedOutError(ToolError):
     def __reduce__(self) -> tuple[object, ...]:
         # An exception is rebuilt from its positional arguments, which do not hold the timeout.
         return partial(type(self), timeout=self.timeout), self.args, self.__dict__
+
+
+def is_exception(value: object) -> bool:
+    """Say whether a value can be raised: an exception or a class of one."""
+    return isinstance(value, BaseException) or (isinstance(value, type) and issubclass(value, BaseException))
+
+
+def described(error: BaseException) -> str:
+    """Give an exception as text: its type and what it says."""
+    said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from callsheet._errors import MockConfigError, ScriptExhaustedError
+from callsheet._errors import MockConfigError, ScriptExhaustedError, UnusedScriptError, is_exception
 from callsheet._requests import ModelRequest
 from callsheet._script import ModelReply, parse_step
 from callsheet._suggest import did_you_mean, listed
@@ -55,7 +55,9 @@ class FakeModel:
         nothing_given = responses is None and rules is None and agents is None
         if default_response is None and nothing_given:
             default_response = ""
-        self._default = None if default_response is None else _checked_step(default_response, "default_response")
+        self._default = (
+            None if default_response is None else _checked_step(default_response, "default_response")
+        )
         self._lock = threading.Lock()
         self._requests: list[ModelRequest] = []
         self._taken: dict[str | None, int] = {}
@@ -82,9 +84,27 @@ class FakeModel:
 
     def unused(self) -> dict[str | None, int]:
         """The number of steps left, per agent with a script of its own and under None for `responses`."""
-        scripts: dict[str | None, list[Step]] = {None: self._responses, **self._agents}
+        scripts: dict[str | None, list[Step]] = {None: self._responses}
+        scripts.update(self._agents)
         left = {key: len(steps) - self._taken.get(key, 0) for key, steps in scripts.items()}
         return {key: count for key, count in left.items() if count}
+
+    def check_used_up(self) -> None:
+        """Raise for steps nobody asked for.
+
+        Raises:
+            UnusedScriptError: With the number of steps left per script.
+        """
+        left = self.unused()
+        if left:
+            told = ", ".join(
+                f"{count} in responses" if agent is None else f"{count} of agent {agent!r}"
+                for agent, count in left.items()
+            )
+            raise UnusedScriptError(
+                f"The session ended with scripted steps nobody asked for: {told}. "
+                "Remove them, or pass strict=False."
+            )
 
     def reset(self) -> None:
         """Start over: nothing asked, every step there."""
@@ -152,7 +172,11 @@ class FakeModel:
 
     def _exhausted(self, request: ModelRequest) -> str:
         agent = f"Agent {request.agent!r}" if request.agent is not None else "The agent"
-        scripted = len(self._agents.get(request.agent, [])) if request.agent in self._agents else len(self._responses)
+        scripted = (
+            len(self._agents.get(request.agent, []))
+            if request.agent in self._agents
+            else len(self._responses)
+        )
         last = request.messages[-1] if request.messages else {}
         hint = "Add a step, or a default_response."
         if self._agents and request.agent not in self._agents:
@@ -190,7 +214,7 @@ def _checked_step(step: Any, place: str) -> Step:
 
 def _settled(step: Any) -> ModelReply | Callable[[ModelRequest], Any]:
     """Raise a step that is an exception; give any other, checked."""
-    if isinstance(step, BaseException) or (isinstance(step, type) and issubclass(step, BaseException)):
+    if is_exception(step):
         raise step
     checked: Any = _checked_step(step, "A callable's step")
     return checked  # type: ignore[no-any-return]
@@ -212,5 +236,7 @@ def _checked_rule(rule: Any) -> tuple[re.Pattern[str], Step]:
     try:
         pattern = re.compile(rule[0], re.IGNORECASE)
     except re.error as error:
-        raise MockConfigError(f"The rule {rule[0]!r} is no regular expression: {error}. Escape it with re.escape.") from error
+        raise MockConfigError(
+            f"The rule {rule[0]!r} is no regular expression: {error}. Escape it with re.escape."
+        ) from error
     return pattern, _checked_step(rule[1], f"The step of rule {rule[0]!r}")

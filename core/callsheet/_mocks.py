@@ -9,10 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from callsheet._errors import InvalidArgumentsError, MockConfigError, ResponsesExhaustedError, ToolError
+from callsheet._errors import (
+    InvalidArgumentsError,
+    MockConfigError,
+    ResponsesExhaustedError,
+    ToolError,
+    is_exception,
+)
 from callsheet._schema import argument_errors, parameters_schema
 from callsheet._sync import finish
 
+_CONTRADICTIONS = (
+    ("response", "responses"),
+    ("error", "raises"),
+    ("responses", "error"),
+    ("responses", "raises"),
+)
 _ATOMS = (str, int, float, bool, bytes, type(None))
 
 
@@ -59,7 +71,11 @@ class MockTool:
         real_delay: bool = False,
     ) -> None:
         _check_name(name)
-        _check_options(name, locals())
+        _check_answers(name, {"response": response, "responses": responses, "error": error, "raises": raises})
+        _check_error_after(name, error_after, fails=error is not None or raises is not None)
+        _check_delay(name, delay)
+        if when is not None and not isinstance(when, Mapping):
+            raise MockConfigError(f"when of MockTool({name!r}) is {when!r}. Give a dict of arguments.")
         self.name = name
         self.description = description
         self.schema = parameters_schema(name, parameters) if parameters else None
@@ -114,9 +130,9 @@ class MockTool:
             return True
         if args is None:
             return False
-        from callsheet._equality import values_equal
+        from callsheet._equality import equal
 
-        return all(key in args and values_equal(value, args[key]) for key, value in self.when.items())
+        return all(key in args and equal(value, args[key]) for key, value in self.when.items())
 
     def check(self, args: Mapping[str, Any] | None, *, schema: Mapping[str, Any] | None = None) -> None:
         """Check a call's arguments against the mock's own schema, or the real tool's given here.
@@ -189,36 +205,35 @@ def _check_name(name: object) -> None:
         raise MockConfigError(f"A mock's name is {name!r}. Give the name of the tool it stands for.")
 
 
-def _check_options(name: str, options: Mapping[str, Any]) -> None:
-    given = {key for key in ("response", "responses", "error", "raises") if options[key] is not None}
-    for one, other in (("response", "responses"), ("error", "raises"), ("responses", "error"), ("responses", "raises")):
-        if {one, other} <= given:
+def _check_answers(name: str, given: Mapping[str, Any]) -> None:
+    for one, other in _CONTRADICTIONS:
+        if given[one] is not None and given[other] is not None:
             raise MockConfigError(f"MockTool({name!r}) has both {one}= and {other}=. Keep one.")
-    after = options["error_after"]
-    if after is not None and not given & {"error", "raises"}:
+    responses, raises = given["responses"], given["raises"]
+    if responses is not None and (isinstance(responses, (str, bytes)) or not isinstance(responses, Sequence)):
+        raise MockConfigError(
+            f"responses of MockTool({name!r}) is {type(responses).__name__}. Give a list, one answer per call."
+        )
+    if responses is not None and not responses:
+        raise MockConfigError(f"MockTool({name!r}) has empty responses. Give at least one answer.")
+    if raises is not None and not is_exception(raises):
+        raise MockConfigError(f"raises of MockTool({name!r}) is {raises!r}. Give an exception.")
+
+
+def _check_error_after(name: str, after: Any, *, fails: bool) -> None:
+    if after is None:
+        return
+    if not fails:
         raise MockConfigError(
             f"MockTool({name!r}) has error_after={after!r} but no error. Add error=... or raises=..."
         )
-    if after is not None and (not isinstance(after, int) or isinstance(after, bool) or after < 0):
-        raise MockConfigError(f"MockTool({name!r}) has error_after={after!r}. Give a number of calls, 0 or more.")
-    if options["responses"] is not None and (
-        isinstance(options["responses"], (str, bytes, Mapping)) or not isinstance(options["responses"], Sequence)
-    ):
+    if not isinstance(after, int) or isinstance(after, bool) or after < 0:
         raise MockConfigError(
-            f"responses of MockTool({name!r}) is {type(options['responses']).__name__}. Give a list, one answer per call."
+            f"MockTool({name!r}) has error_after={after!r}. Give a number of calls, 0 or more."
         )
-    if options["responses"] is not None and not options["responses"]:
-        raise MockConfigError(f"MockTool({name!r}) has empty responses. Give at least one answer.")
-    when = options["when"]
-    if when is not None and not isinstance(when, Mapping):
-        raise MockConfigError(f"when of MockTool({name!r}) is {when!r}. Give a dict of arguments.")
-    raises = options["raises"]
-    is_exception = isinstance(raises, BaseException) or (
-        isinstance(raises, type) and issubclass(raises, BaseException)
-    )
-    if raises is not None and not is_exception:
-        raise MockConfigError(f"raises of MockTool({name!r}) is {raises!r}. Give an exception.")
-    delay = options["delay"]
+
+
+def _check_delay(name: str, delay: Any) -> None:
     if not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
         raise MockConfigError(f"delay of MockTool({name!r}) is {delay!r}. Give seconds, 0 or more.")
 

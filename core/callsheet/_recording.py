@@ -38,7 +38,9 @@ class CallRecord:
     metadata: dict[str, Any] = field(default_factory=dict)
     children: list[RunRecord] = field(default_factory=list)
 
-    def to_tool_call(self, *, run: int, turn: int | None, index: int | None, parent_id: str | None) -> ToolCall:
+    def to_tool_call(
+        self, *, run: int, turn: int | None, index: int | None, parent_id: str | None
+    ) -> ToolCall:
         """Give the finished value, placed in the trajectory."""
         rejected = self.args is None or self.outcome in ("invalid", "unknown")
         return ToolCall(
@@ -90,6 +92,15 @@ class RunRecord:
     def add(self, step: ReplyRecord | CallRecord | TraceEntry, order: Order = ()) -> None:
         """Append a reply, a call no model asked for, or an event such as an interrupt."""
         self.steps.append((order, step))
+
+    def next_unanswered(self, tool: str) -> CallRecord | None:
+        """Give the first call of a tool in the latest reply that nobody ran yet, or None.
+
+        For frameworks that run a tool without saying which call of it this is.
+        """
+        reply = next(self.replies_backwards(), None)
+        calls = reply.calls if reply is not None else ()
+        return next((call for call in calls if call.name == tool and not call.attempts), None)
 
     def replies_backwards(self) -> Iterator[ReplyRecord]:
         """Give the run's replies, the latest first."""
@@ -233,11 +244,16 @@ class _Teller:
         parent_id: str | None,
     ) -> Iterator[TraceEntry]:
         call = record.to_tool_call(run=number, turn=turn, index=index, parent_id=parent_id)
-        place = {"agent": record.agent or run.agent, "run": number, "turn": turn, "parent_id": parent_id}
-        if record.handed_to is not None:
-            yield TraceEntry("handoff", record.handed_to, call, **place)
-        else:
-            yield TraceEntry("tool", call.seen_by_model, call, **place)
+        handed_over = record.handed_to is not None
+        yield TraceEntry(
+            "handoff" if handed_over else "tool",
+            record.handed_to if handed_over else call.seen_by_model,
+            call,
+            agent=record.agent or run.agent,
+            run=number,
+            turn=turn,
+            parent_id=parent_id,
+        )
         yield from self.tell(record.children, record.id)
 
 

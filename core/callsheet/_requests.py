@@ -27,6 +27,7 @@ class ToolRequest:
             own tools are judged one by one.
         timeout: The framework's timeout for the tool in seconds, or None.
         metadata: What only this framework knows about the call.
+        order: Where a call that no recorded reply asked for stands among its run's steps.
     """
 
     name: str
@@ -40,6 +41,7 @@ class ToolRequest:
     runs_unmocked: bool = False
     timeout: float | None = None
     metadata: Mapping[str, Any] | None = None
+    order: tuple[Any, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
         return known[1]
     import jsonschema_rs
 
-    validator = jsonschema_rs.validator_for(schema)
+    validator = jsonschema_rs.validator_for(dict(schema))
     if len(_compiled) >= _COMPILED_LIMIT:
         _compiled.clear()
     _compiled[id(schema)] = (schema, validator)

@@ -115,7 +115,9 @@ def parse_step(step: object, *, where: str = "A step") -> ModelReply:
     for key in step:
         _check_key(key, _STEP_KEYS, f"{where} of the script")
     if not step:
-        raise MockConfigError(f'{where} of the script is empty. Give {{"content": "..."}} or {{"tool_calls": [...]}}.')
+        raise MockConfigError(
+            f'{where} of the script is empty. Give {{"content": "..."}} or {{"tool_calls": [...]}}.'
+        )
     for key in ("content", "handoff", "refusal", "thinking", "finish_reason"):
         if not isinstance(step.get(key), (str, type(None))):
             raise MockConfigError(f"{where} of the script has {key}={step[key]!r}. Give a text.")
@@ -145,7 +147,9 @@ def _parse_call(call: object, where: str) -> ScriptedCall:
     if isinstance(call, str):
         call = {"name": call}
     if not isinstance(call, Mapping):
-        raise MockConfigError(f'{where} of the script calls {call!r}. Give {{"name": "search", "args": {{}}}}.')
+        raise MockConfigError(
+            f'{where} of the script calls {call!r}. Give {{"name": "search", "args": {{}}}}.'
+        )
     for key in call:
         _check_key(key, _CALL_KEYS, f"A tool call in {where.lower()} of the script")
     name, args = call.get("name"), call.get("args", {})
@@ -185,4 +189,3 @@ def _check_key(key: object, known: Sequence[str], place: str) -> None:
         raise MockConfigError(
             f"{place} has an unknown key {key!r}.{did_you_mean(str(key), known)} Known keys: {listed(known)}."
         )
-

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, TypeVar
 
 from callsheet._errors import (
-    InvalidArgumentsError,
     MockConfigError,
     SessionClosedError,
     SessionError,
-    ToolTimedOutError,
-    UnmockedToolError,
-    UnusedScriptError,
     Violation,
+    described,
 )
+from callsheet._evidence import Evidence, tool_calls
 from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
 from callsheet._mocks import MockTool
-from callsheet._offline import offline
+from callsheet._offline import offline as offline_block
 from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
@@ -29,9 +26,9 @@ from callsheet._result import AgentResult
 from callsheet._scope import SCOPE, Scope, open_sessions
 from callsheet._script import ModelReply
 from callsheet._server import MockMCPServer
-from callsheet._suggest import listed
 from callsheet._threads import thread_patches
-from callsheet._values import ToolCall, TraceEntry, Usage
+from callsheet._tool_desk import ToolAttempt, ToolDesk
+from callsheet._values import ToolCall, TraceEntry
 
 T = TypeVar("T")
 
@@ -74,13 +71,10 @@ class Session:
         native_model: Any = None,
         owner: object = None,
     ) -> None:
-        if unmocked not in ("error", "real"):
-            raise MockConfigError(f'unmocked={unmocked!r} is not known. Give "error" or "real".')
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
         self.headers: dict[str, str] = dict(headers or {})
         self.recording = Recording()
-        self._unmocked = unmocked
         self._strict = strict
         self._offline = model is not None if offline is None else offline
         self._inventory = inventory or Inventory(complete=False)
@@ -90,9 +84,8 @@ class Session:
         self._owner = owner
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations: list[Violation] = []
-        self._model_used: str | None = None
-        self._sent_headers: dict[str, str] = {}
-        self._final: dict[str, Any] = {}
+        self._evidence = Evidence(self.recording)
+        self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
         self._entered: AbstractContextManager[None] | None = None
 
     # Opening and closing
@@ -121,7 +114,7 @@ class Session:
         """Make the code inside belong to the session, and close the network to it where that was asked for."""
         token = SCOPE.set(Scope(self))
         try:
-            with offline() if self._offline else _nothing():
+            with offline_block() if self._offline else _nothing():
                 yield
         finally:
             SCOPE.reset(token)
@@ -147,7 +140,8 @@ class Session:
             return
         if not self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
-        self._check_script()
+        if self._strict and self.model is not None:
+            self.model.check_used_up()
 
     def __enter__(self) -> Session:
         self.open()
@@ -195,21 +189,21 @@ class Session:
             ToolTimedOutError: The mock's virtual delay is longer than the framework's timeout.
             BaseException: What the mock or the real tool raises.
         """
-        record, mock = self._judge(request)
-        with self._attempt(request, record, mock):
-            answer = real() if mock is None else mock.answer(self._checked(request, mock))
-            record.response = answer
+        attempt = self._begin(request)
+        with attempt, self.inside(attempt.run, attempt.record):
+            answer = real() if attempt.mock is None else attempt.mock.answer(attempt.checked_args())
+            attempt.record.response = answer
         return answer
 
     async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
         """Like `answer_tool`, for a tool that is awaited."""
-        record, mock = self._judge(request)
-        with self._attempt(request, record, mock):
-            if mock is None:
+        attempt = self._begin(request)
+        with attempt, self.inside(attempt.run, attempt.record):
+            if attempt.mock is None:
                 answer = await real()
             else:
-                answer = await mock.answer_async(self._checked(request, mock))
-            record.response = answer
+                answer = await attempt.mock.answer_async(attempt.checked_args())
+            attempt.record.response = answer
         return answer
 
     def answer_model(self, request: ModelRequest) -> ModelReply:
@@ -258,7 +252,7 @@ class Session:
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
     @contextmanager
-    def inside(self, run: RunRecord, call: CallRecord | None = None) -> Iterator[None]:
+    def inside(self, run: RunRecord | None, call: CallRecord | None = None) -> Iterator[None]:
         """Make the code inside belong to a run, and to a call of it."""
         token = SCOPE.set(Scope(self, run, call))
         try:
@@ -279,9 +273,7 @@ class Session:
 
     def note_request(self, request: ModelRequest) -> None:
         """Note the model's name and the headers a model request carried."""
-        if self._model_used is None:
-            self._model_used = request.model
-        self._sent_headers.update(request.headers)
+        self._evidence.note_request(request)
 
     def note_tools(self, agent: str | None, names: Iterable[str]) -> None:
         """Note the tools an agent turned out to have, where that could not be known before."""
@@ -290,7 +282,7 @@ class Session:
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
-        self._final = {"response": response, "output": output, "native": native}
+        self._evidence.response, self._evidence.output, self._evidence.native = response, output, native
 
     # Reading
 
@@ -308,112 +300,20 @@ class Session:
     @property
     def tool_calls(self) -> list[ToolCall]:
         """Every tool call so far, in canonical order; structured answers are not calls."""
-        return _tool_calls(self.trace)
+        return tool_calls(self.trace)
 
     @property
     def result(self) -> AgentResult:
         """What happened so far; after an exception, up to there."""
-        trace = self.trace
-        replies = list(self.recording.replies())
-        top = self.recording.runs[-1] if self.recording.runs else None
-        said = [entry.content for entry in trace if entry.role == "assistant" and entry.parent_id is None]
-        return AgentResult(
-            response=self._final.get("response", str(said[-1]) if said else ""),
-            tool_calls=_tool_calls(trace),
-            model_used=self._model_used,
-            headers=dict(self._sent_headers),
-            trace=trace,
-            metadata={
-                **self._metadata,
-                "turns": len(replies),
-                "known_tools": sorted(self._inventory.tool_names()),
-            },
-            output=self._final.get("output"),
-            native=self._final.get("native"),
-            usage=sum((reply.usage for reply in replies), Usage()),
-            error=top.error if top is not None else None,
-        )
+        known_tools = sorted(self._inventory.tool_names())
+        return self._evidence.result({**self._metadata, "known_tools": known_tools})
 
     # Inner workings
 
-    def _judge(self, request: ToolRequest) -> tuple[CallRecord, MockTool | None]:
+    def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
-        mock = self.tools.find(request.names, request.args)
-        record = self._record_for(request)
-        if mock is not None and not mock.is_spy:
-            record.mocked = True
-            return record, mock
-        if mock is not None:
-            mock.note(request.args)
-        elif self._unmocked == "error" and not request.runs_unmocked:
-            self._refuse(request, record)
-        return record, None
-
-    def _refuse(self, request: ToolRequest, record: CallRecord) -> NoReturn:
-        mocked = self.tools.tool_names
-        why = (
-            f"No mock of tool {request.name!r} accepts {request.args!r}"
-            if any(name in self.tools for name in request.names)
-            else f"No mock for tool {request.name!r}"
-        )
-        by = f" (agent {request.agent!r})" if request.agent is not None else ""
-        violation = UnmockedToolError(
-            f"{why}{by}; mocked: {listed(mocked, nothing='nothing')}. "
-            f'Add MockTool({request.name!r}, response=...) or pass unmocked="real".'
-        )
-        record.outcome, record.error = "denied", str(violation)
-        self.poison(violation)
-        raise violation
-
-    def _record_for(self, request: ToolRequest) -> CallRecord:
-        record = self.recording.find_call(request.call_id)
-        if record is None:
-            run = self._current_run() or self.recording.outside
-            call_id = request.call_id or self.recording.new_call_id(run, f"direct_{request.name}")
-            record = self.recording.add_loose_call(run, CallRecord(call_id, request.name))
-        record.attempts += 1
-        record.kind = request.kind
-        record.agent = request.agent if request.agent is not None else record.agent
-        record.args = request.args if request.args is not None else record.args
-        record.raw_args = request.raw_args if request.raw_args is not None else record.raw_args
-        record.metadata.update(request.metadata or {})
-        record.response = record.error = None
-        return record
-
-    def _checked(self, request: ToolRequest, mock: MockTool) -> dict[str, Any]:
-        if request.args is None:
-            raise InvalidArgumentsError(f"The arguments are not a JSON object: {request.raw_args!r}")
-        mock.check(request.args, schema=request.schema)
-        if request.timeout is not None and mock.delay > request.timeout:
-            raise ToolTimedOutError(
-                f"Tool {request.name!r} timed out after {request.timeout} seconds.", timeout=request.timeout
-            )
-        return request.args
-
-    @contextmanager
-    def _attempt(self, request: ToolRequest, record: CallRecord, mock: MockTool | None) -> Iterator[None]:
-        token = SCOPE.set(Scope(self, self._current_run(), record))
-        begun = time.perf_counter()
-        try:
-            yield
-        except BaseException as error:
-            record.outcome = "invalid" if isinstance(error, InvalidArgumentsError) else "failed"
-            record.error = str(error) or type(error).__name__
-            if isinstance(error, Violation):
-                self.poison(error)
-            raise
-        else:
-            record.outcome = "success"
-        finally:
-            SCOPE.reset(token)
-            record.duration = time.perf_counter() - begun
-            if mock is not None:
-                record.duration += mock.pretended_delay
-                self._log(request, record)
-
-    def _log(self, request: ToolRequest, record: CallRecord) -> None:
-        answer = {"result": record.response} if record.error is None else {"error": record.error}
-        self.tools.call_log.append({"name": request.name, "args": request.args, **answer})
+        with self._poisoning():
+            return self._desk.begin(request, self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:
         self.require_open("A model call")
@@ -448,31 +348,7 @@ class Session:
             first.add_note(f"Also: {described(other)}")
         raise first from (error if isinstance(error, Exception) else None)
 
-    def _check_script(self) -> None:
-        if self.model is None or not self._strict:
-            return
-        left = self.model.unused()
-        if left:
-            told = ", ".join(
-                f"{count} in responses" if agent is None else f"{count} of agent {agent!r}"
-                for agent, count in left.items()
-            )
-            raise UnusedScriptError(
-                f"The session ended with scripted steps nobody asked for: {told}. "
-                "Remove them, or pass strict=False."
-            )
-
 
 @contextmanager
 def _nothing() -> Iterator[None]:
     yield
-
-
-def _tool_calls(trace: Iterable[TraceEntry]) -> list[ToolCall]:
-    return [entry.tool_call for entry in trace if entry.tool_call is not None and entry.tool_call.kind != "output"]
-
-
-def described(error: BaseException) -> str:
-    """Give an exception as text: its type and what it says."""
-    said = str(error)
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Awaitable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -27,5 +27,4 @@ def finish(awaitable: Awaitable[T]) -> T:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="callsheet-sync") as pool:
-        run: Any = contextvars.copy_context().run
-        return pool.submit(run, asyncio.run, main()).result()
+        return pool.submit(contextvars.copy_context().run, asyncio.run, main()).result()

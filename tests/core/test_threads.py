@@ -19,15 +19,15 @@ foreign: ContextVar[str | None] = ContextVar("foreign", default=None)
 
 
 @pytest.fixture(autouse=True)
-def _held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(_threads, "_defaults", {})
     _threads.carried(session)
-    _threads.hold()
+    held = _threads.thread_patches.hold(request)
     session_token, foreign_token = session.set("open"), foreign.set("theirs")
     yield
     session.reset(session_token)
     foreign.reset(foreign_token)
-    _threads.release()
+    held()
 
 
 def run_in_thread(fn: Callable[[], Any]) -> Any:
@@ -218,47 +218,6 @@ def test_work_for_another_interpreter_is_submitted_as_it_is(monkeypatch: pytest.
         assert pool.submit(session.get).result() is None
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(session.get).result() == "open"
-
-
-def test_the_last_release_puts_the_very_same_methods_back() -> None:
-    _threads.release()
-    start, submit = threading.Thread.__dict__["start"], ThreadPoolExecutor.__dict__["submit"]
-    try:
-        assert start.__module__ == "threading"
-        assert run_in_thread(session.get) is None
-        _threads.hold()
-        _threads.hold()
-        _threads.release()
-        assert run_in_thread(session.get) == "open"
-        _threads.release()
-        assert threading.Thread.__dict__["start"] is start
-        assert ThreadPoolExecutor.__dict__["submit"] is submit
-    finally:
-        _threads.hold()
-
-
-def test_a_patch_made_on_top_survives_the_release() -> None:
-    calls: list[str | None] = []
-
-    def theirs(self: threading.Thread) -> None:
-        calls.append(self.name)
-        ours(self)
-
-    _threads.release()
-    pristine = threading.Thread.start
-    _threads.hold()
-    ours = threading.Thread.start
-    threading.Thread.start = theirs  # type: ignore[method-assign]
-    try:
-        _threads.release()
-        assert threading.Thread.start is theirs
-        _threads.hold()
-        assert run_in_thread(session.get) == "open"
-        _threads.release()
-    finally:
-        threading.Thread.start = pristine  # type: ignore[method-assign]
-        _threads.hold()
-    assert len(calls) == 1
 
 
 def test_a_variable_without_a_default_is_refused() -> None:

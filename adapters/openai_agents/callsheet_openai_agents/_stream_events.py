@@ -74,7 +74,9 @@ def _item_events(item: Any, index: int, numbers: Iterator[int]) -> Iterator[Any]
     )
 
 
-def _part_events(part: Any, item_id: str, index: int, part_index: int, numbers: Iterator[int]) -> Iterator[Any]:
+def _part_events(
+    part: Any, item_id: str, index: int, part_index: int, numbers: Iterator[int]
+) -> Iterator[Any]:
     place = {"item_id": item_id, "output_index": index, "content_index": part_index}
     is_text = part.type == "output_text"
     empty = part.model_copy(update={"text": ""} if is_text else {"refusal": ""})
