@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from callsheet._conversation import Conversation as Conversation
     from callsheet._discovery import wrap as wrap
     from callsheet._errors import AdapterNotInstalledError as AdapterNotInstalledError
     from callsheet._errors import AmbiguousSessionError as AmbiguousSessionError
@@ -42,6 +43,7 @@ _EXPORTS = {
     "AgentResult": "_result",
     "AmbiguousSessionError": "_errors",
     "CallsheetError": "_errors",
+    "Conversation": "_conversation",
     "FakeModel": "_fake_model",
     "InvalidArgumentsError": "_errors",
     "MockConfigError": "_errors",

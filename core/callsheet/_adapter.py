@@ -162,6 +162,15 @@ class BaseAdapter(ABC, Generic[AgentT]):
             self.last_result = session.result
         return self.last_result
 
+    def check_used_up(self) -> None:
+        """Raise for scripted steps nobody asked for, unless the adapter is not strict.
+
+        Raises:
+            UnusedScriptError: With the number of steps left per script.
+        """
+        if self._strict and self.model is not None:
+            self.model.check_used_up()
+
     def turn_options(self, result: AgentResult) -> dict[str, Any]:
         """Give the options that make the next run continue the conversation `result` came from."""
         return {"history": result.to_messages()}

@@ -36,11 +36,15 @@ class PatchSet:
     """
 
     def __init__(self, patches: Callable[[], Iterable[Patch]]) -> None:
-        self._patches = patches
+        self.patches = patches
         self._lock = threading.Lock()
         self._holders = 0
         self._released: deque[None] = deque()
         self._undo: list[tuple[Any, str, Any, Any]] = []
+
+    def targets(self) -> list[tuple[Any, str]]:
+        """Give every owner and attribute the patches replace."""
+        return [(patch.owner, patch.name) for patch in self.patches()]
 
     @property
     def installed(self) -> bool:
@@ -83,7 +87,7 @@ class PatchSet:
         if self._undo:
             return
         try:
-            for patch in self._patches():
+            for patch in self.patches():
                 saved = patch.owner.__dict__.get(patch.name, _MISSING)
                 replacement = patch.replace(None if saved is _MISSING else saved)
                 setattr(patch.owner, patch.name, replacement)

@@ -87,6 +87,7 @@ class RunRecord:
     parent: CallRecord | None = None
     steps: list[tuple[Order, ReplyRecord | CallRecord | TraceEntry]] = field(default_factory=list)
     turns: int = 0
+    offered: frozenset[str] | None = None
     error: str | None = None
 
     def add(self, step: ReplyRecord | CallRecord | TraceEntry, order: Order = ()) -> None:
@@ -153,6 +154,9 @@ class Recording:
     ) -> ReplyRecord:
         """File a model reply; its calls are found again by their ids."""
         known = [self._asked(run, call) for call in calls]
+        for call in known:
+            if run.offered is not None and call.name not in run.offered:
+                call.outcome, call.error = "unknown", f"No tool is named {call.name!r}"
         reply = ReplyRecord(run.turns, agent, content, known, usage or Usage(requests=1), metadata or {})
         run.turns += 1
         run.add(reply, order)

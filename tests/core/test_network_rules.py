@@ -221,4 +221,6 @@ def test_the_text_names_what_where_and_how_to_allow_it(monkeypatch: pytest.Monke
 
 def test_the_module_imports_nothing_of_callsheet() -> None:
     module = sys.modules["callsheet._network_rules"]
-    assert not [name for name, value in vars(module).items() if "callsheet" in str(getattr(value, "__name__", ""))]
+    assert not [
+        name for name, value in vars(module).items() if "callsheet" in str(getattr(value, "__name__", ""))
+    ]

@@ -204,7 +204,9 @@ def test_a_pool_made_before_the_block_is_inside_for_what_the_block_submits(serve
     with ThreadPoolExecutor(1) as pool:
         pool.submit(int).result()
         with offline() as block:
-            assert isinstance(pool.submit(lambda: socket.create_connection(server.address)).exception(), OSError)
+            assert isinstance(
+                pool.submit(lambda: socket.create_connection(server.address)).exception(), OSError
+            )
             block.attempts.clear()
         pool.submit(lambda: socket.create_connection(server.address).close()).result()
     assert server.accepts()
@@ -496,7 +498,9 @@ print(threading.Thread.start.__module__)
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     core = str(Path(callsheet.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": core}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
 
 
 def test_nothing_is_hooked_before_the_first_block() -> None:

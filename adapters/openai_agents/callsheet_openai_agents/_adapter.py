@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from agents import Agent, Model, Runner
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session, finish
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
 
 from callsheet_openai_agents._input import with_history
 from callsheet_openai_agents._inventory import inventory
@@ -49,17 +48,6 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> None:
         await Runner.run(self.agent, with_history(message, history), **options)
-
-    def _run_sync(
-        self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
-    ) -> None:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            Runner.run_sync(self.agent, with_history(message, history), **options)
-        else:
-            # The SDK's run_sync refuses to run inside a loop.
-            finish(self._run(session, message, history, options))
 
     async def _stream(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

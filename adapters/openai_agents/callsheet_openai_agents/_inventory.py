@@ -38,11 +38,13 @@ def inventory(root: Agent[Any]) -> Inventory:
 def tool_names(agent: Agent[Any]) -> Iterator[str]:
     """Give every name a mock may use for a tool of this agent alone."""
     for tool in agent.tools:
-        yield tool.name
-        qualified = getattr(tool, "qualified_name", tool.name)
-        if qualified != tool.name:
-            yield qualified
+        yield from names_of(tool)
     yield from (handoff_name(target) for target in agent.handoffs)
+
+
+def names_of(tool: Any) -> set[str]:
+    """Give a tool's name and, where it is in a namespace, its qualified name."""
+    return {tool.name, getattr(tool, "qualified_name", tool.name)}
 
 
 def handoff_name(target: Agent[Any] | Handoff[Any, Any]) -> str:

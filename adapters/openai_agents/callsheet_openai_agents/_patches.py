@@ -14,7 +14,7 @@ from agents.tracing import processors
 from agents.version import __version__
 from callsheet.adapters import Patch, PatchSet, UnmockedToolError, UnsupportedFrameworkError, active_scope
 
-from callsheet_openai_agents._inventory import is_unsupported
+from callsheet_openai_agents._inventory import handoff_name, is_unsupported, names_of
 from callsheet_openai_agents._models import chosen_model, noted_settings
 from callsheet_openai_agents._runs import recorded_run, recorded_run_streamed, recorded_streaming
 from callsheet_openai_agents._tools import ToolSlot
@@ -49,7 +49,10 @@ def _noted_tools(original: Callable[..., Any]) -> Callable[..., Any]:
         tools = await original(self, run_context)
         scope = active_scope()
         if scope is not None:
-            scope.session.note_tools(self.name, [offered.name for offered in tools])
+            names = {name for offered in tools for name in names_of(offered)}
+            scope.session.note_tools(self.name, names)
+            if scope.run is not None:
+                scope.run.offered = frozenset(names.union(map(handoff_name, self.handoffs)))
             for offered in tools:
                 if is_unsupported(offered):
                     _refuse(scope.session, offered, self.name)
