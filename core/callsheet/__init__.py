@@ -6,18 +6,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from callsheet._errors import CallsheetError as CallsheetError
+    from callsheet._errors import ExpectationError as ExpectationError
+    from callsheet._errors import UnknownToolError as UnknownToolError
+    from callsheet._errors import VacuousAssertionWarning as VacuousAssertionWarning
     from callsheet._result import AgentResult as AgentResult
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
     from callsheet._values import Usage as Usage
+    from callsheet.assertions import assert_headers as assert_headers
+    from callsheet.assertions import assert_model_used as assert_model_used
+    from callsheet.assertions import assert_no_tool_calls as assert_no_tool_calls
+    from callsheet.assertions import assert_response_contains as assert_response_contains
+    from callsheet.assertions import assert_response_equals as assert_response_equals
+    from callsheet.assertions import assert_response_matches as assert_response_matches
+    from callsheet.assertions import assert_tool_args_contain as assert_tool_args_contain
+    from callsheet.assertions import assert_tool_call_count as assert_tool_call_count
+    from callsheet.assertions import assert_tool_call_order as assert_tool_call_order
+    from callsheet.assertions import assert_tool_calls as assert_tool_calls
+    from callsheet.assertions import assert_trajectory as assert_trajectory
 
 # Public name -> the module that defines it, imported on first use: `import callsheet` stays cheap.
 _EXPORTS = {
     "AgentResult": "_result",
     "CallsheetError": "_errors",
+    "ExpectationError": "_errors",
     "ToolCall": "_values",
     "TraceEntry": "_values",
+    "UnknownToolError": "_errors",
     "Usage": "_values",
+    "VacuousAssertionWarning": "_errors",
+    "assert_headers": "assertions",
+    "assert_model_used": "assertions",
+    "assert_no_tool_calls": "assertions",
+    "assert_response_contains": "assertions",
+    "assert_response_equals": "assertions",
+    "assert_response_matches": "assertions",
+    "assert_tool_args_contain": "assertions",
+    "assert_tool_call_count": "assertions",
+    "assert_tool_call_order": "assertions",
+    "assert_tool_calls": "assertions",
+    "assert_trajectory": "assertions",
 }
 
 __all__ = sorted(_EXPORTS)
