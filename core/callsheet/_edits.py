@@ -55,13 +55,14 @@ def _place(edit: Edit) -> int:
 def _same(expected: Sequence[Expected], actual: Sequence[Any]) -> Test:
     names = [item.name for item in expected]
 
-    @cache
     def matches(i: int, j: int) -> bool:
         return expected[i].matches(actual[j])
 
+    known: Test = cache(matches)
+
     def same(i: int, j: int) -> bool:
         named_otherwise = names[i] is not None and names[i] != actual[j].name
-        return not named_otherwise and bool(matches(i, j))
+        return not named_otherwise and known(i, j)
 
     return same
 
