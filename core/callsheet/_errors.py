@@ -89,6 +89,18 @@ class AdapterNotInstalledError(CallsheetError, ImportError):
     """An adapter was asked for whose distribution is not installed."""
 
 
+class ExpectationError(CallsheetError, AssertionError):
+    """An expectation is written in a way that cannot be checked."""
+
+
+class UnknownToolError(ExpectationError):
+    """An expectation names a tool that the agent does not have."""
+
+
+class VacuousAssertionWarning(UserWarning):
+    """An assertion passed only because nothing happened at all."""
+
+
 class ToolError(Exception):
     """A mock's `error=`, raised where the real tool would have failed.
 
