@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from callsheet._discovery import wrap as wrap
     from callsheet._errors import AdapterNotInstalledError as AdapterNotInstalledError
     from callsheet._errors import AmbiguousSessionError as AmbiguousSessionError
+    from callsheet._errors import ArtifactError as ArtifactError
     from callsheet._errors import CallsheetError as CallsheetError
     from callsheet._errors import ExpectationError as ExpectationError
     from callsheet._errors import InvalidArgumentsError as InvalidArgumentsError
@@ -32,10 +33,13 @@ if TYPE_CHECKING:
     from callsheet._fake_model import FakeModel as FakeModel
     from callsheet._mocks import MockTool as MockTool
     from callsheet._offline import offline as offline
+    from callsheet._redaction import configure_redaction as configure_redaction
+    from callsheet._redaction import redact as redact
     from callsheet._requests import ModelRequest as ModelRequest
     from callsheet._result import AgentResult as AgentResult
     from callsheet._server import MockMCPServer as MockMCPServer
     from callsheet._session import Session as Session
+    from callsheet._snapshots import assert_snapshot as assert_snapshot
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
     from callsheet._values import Usage as Usage
@@ -56,6 +60,7 @@ _EXPORTS = {
     "AdapterNotInstalledError": "_errors",
     "AgentResult": "_result",
     "AmbiguousSessionError": "_errors",
+    "ArtifactError": "_errors",
     "CallsheetError": "_errors",
     "Conversation": "_conversation",
     "ExpectationError": "_errors",
@@ -91,12 +96,15 @@ _EXPORTS = {
     "assert_response_contains": "assertions",
     "assert_response_equals": "assertions",
     "assert_response_matches": "assertions",
+    "assert_snapshot": "_snapshots",
     "assert_tool_args_contain": "assertions",
     "assert_tool_call_count": "assertions",
     "assert_tool_call_order": "assertions",
     "assert_tool_calls": "assertions",
     "assert_trajectory": "assertions",
+    "configure_redaction": "_redaction",
     "offline": "_offline",
+    "redact": "_redaction",
     "wrap": "_discovery",
 }
 

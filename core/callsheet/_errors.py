@@ -65,6 +65,10 @@ class NetworkBlockedError(CallsheetError, OSError):
         self.port = port
 
 
+class ArtifactError(CallsheetError):
+    """A snapshot or a recording can not be written or read, or a value has no form to be written in."""
+
+
 class MockConfigError(CallsheetError, ValueError):
     """A stand-in was described in a way that cannot work."""
 
