@@ -22,6 +22,10 @@ nox.options.error_on_external_run = True
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
 
+os.environ["UV_PYTHON_DOWNLOADS"] = "never"
+# As pip does, so that both work behind a proxy that has a certificate of its own.
+os.environ.setdefault("UV_SYSTEM_CERTS", "true")
+
 ROOT = Path(__file__).parent
 SUPPORTED = ["3.11", "3.12", "3.13", "3.14"]
 NO_ADAPTER = """\
@@ -42,7 +46,6 @@ def installed_pythons() -> list[str]:
     kept = [found.parent for v in SUPPORTED for found in sorted(pyenv.glob(f"{v}.*/bin/python{v}"))]
     # Before the rest of the path: pyenv's own shims stand there for every version and fail for most.
     os.environ["PATH"] = os.pathsep.join([*map(str, kept), os.environ["PATH"]])
-    os.environ["UV_PYTHON_DOWNLOADS"] = "never"
     found = [version for version in SUPPORTED if starts(f"python{version}")]
     missing = [version for version in SUPPORTED if version not in found]
     if missing:
