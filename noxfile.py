@@ -82,6 +82,8 @@ def pythons_of(adapter: str) -> list[str]:
 PYTHONS = installed_pythons()
 ADAPTERS = sorted(init.parts[-3] for init in ROOT.glob("adapters/*/callsheet_*/__init__.py"))
 MATRIX = [(python, adapter) for adapter in ADAPTERS for python in pythons_of(adapter)]
+for homeless in set(ADAPTERS).difference(adapter for _, adapter in MATRIX):
+    print(f"Not tested: {homeless}, which supports no Python installed here.", file=sys.stderr)
 # The oldest installed Python of each environment: what most sessions run on.
 HOME = {"core": PYTHONS[0]} | {adapter: python for python, adapter in reversed(MATRIX)}
 VERSIONS = [(python, a, v) for a, python in HOME.items() for v in between(a)]
