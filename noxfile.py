@@ -89,8 +89,10 @@ HOME = {"core": PYTHONS[0]} | {adapter: python for python, adapter in reversed(M
 VERSIONS = [(python, a, v) for a, python in HOME.items() for v in between(a)]
 EXAMPLES = [adapter for adapter in HOME if (ROOT / "examples" / adapter).is_dir()]
 BENCHMARKS = sorted(script.stem for script in ROOT.glob("benchmarks/[!_]*.py"))
-# Environment -> the group its pins cover; tests and type checks share one set of pins.
-PINNED = dict.fromkeys(HOME, "typecheck") | {g: g for g in ("lint", "payloads", "package")}
+CORE = ["test", "clients"]
+# Environment -> the groups its pins cover; tests and type checks share one set of pins.
+PINNED = {name: ["typecheck"] for name in HOME} | {g: [g] for g in ("lint", "payloads", "package")}
+PINNED["core"] = ["typecheck", *CORE]
 
 nox.options.sessions = [
     "lint",
@@ -110,17 +112,18 @@ def environments(*names: str) -> Any:
     return nox.parametrize("python,name", [(HOME.get(n, PYTHONS[0]), n) for n in names], ids=names)
 
 
-def checkout(name: str, group: str) -> list[str]:
-    """Give the arguments that install this checkout, an adapter unless `name` is another's, and a group."""
+def checkout(name: str, *groups: str) -> list[str]:
+    """Give the arguments that install core, the adapter of that name if there is one, and the groups."""
     folders = [".", f"./adapters/{name}"] if name in ADAPTERS else ["."]
-    return [*(arg for folder in folders for arg in ("--editable", folder)), "--group", group]
+    wanted = [("--editable", folder) for folder in folders] + [("--group", group) for group in groups]
+    return [argument for pair in wanted for argument in pair]
 
 
-def install(session: nox.Session, name: str, group: str) -> None:
+def install(session: nox.Session, name: str, *groups: str) -> None:
     """Install the checkout for an environment at that environment's pinned versions."""
     pins = f"constraints/{name}.txt"
     constraint = ["--constraint", pins] if (ROOT / pins).exists() else []
-    session.install(*checkout(name, group), *constraint)
+    session.install(*checkout(name, *groups), *constraint)
 
 
 def pytest(session: nox.Session, *paths: str) -> None:
@@ -131,7 +134,7 @@ def pytest(session: nox.Session, *paths: str) -> None:
 @nox.session(python=PYTHONS)
 def core(session: nox.Session) -> None:
     """Test core with no framework and no adapter installed; every branch must be covered."""
-    install(session, "core", "test")
+    install(session, "core", *CORE)
     session.run("python", "-c", NO_ADAPTER)
     # Coverage starts before pytest does: pytest imports the plugin before any option could start it.
     session.run("coverage", "run", "-m", "pytest", "tests/core", *session.posargs)
@@ -150,7 +153,7 @@ def adapter(session: nox.Session, adapter: str) -> None:
 @environments(*HOME)
 def lowest(session: nox.Session, name: str) -> None:
     """Test core or one adapter on the oldest version of everything it names."""
-    session.install("--resolution=lowest-direct", *checkout(name, "test"))
+    session.install("--resolution=lowest-direct", *checkout(name, *(CORE if name == "core" else ["test"])))
     pytest(session, "tests/core" if name == "core" else f"tests/adapters/{name}")
 
 
@@ -227,6 +230,6 @@ def benchmarks(session: nox.Session, name: str) -> None:
 @environments(*PINNED)
 def pins(session: nox.Session, name: str) -> None:
     """Write an environment's newest versions to constraints/."""
-    session.install(*checkout(name, PINNED[name]))
+    session.install(*checkout(name, *PINNED[name]))
     lines = session.run("python", "-c", LIST_PINS, silent=True)
     (ROOT / "constraints" / f"{name}.txt").write_text(str(lines), encoding="utf-8")
