@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from callsheet._errors import CallsheetError as CallsheetError
+    from callsheet._errors import UnknownFormatError as UnknownFormatError
+    from callsheet._parsing import parse_response as parse_response
+    from callsheet._parsing import parse_stream as parse_stream
     from callsheet._result import AgentResult as AgentResult
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
@@ -17,7 +20,10 @@ _EXPORTS = {
     "CallsheetError": "_errors",
     "ToolCall": "_values",
     "TraceEntry": "_values",
+    "UnknownFormatError": "_errors",
     "Usage": "_values",
+    "parse_response": "_parsing",
+    "parse_stream": "_parsing",
 }
 
 __all__ = sorted(_EXPORTS)

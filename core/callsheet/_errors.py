@@ -61,6 +61,10 @@ class AdapterNotInstalledError(CallsheetError, ImportError):
     """An adapter was asked for whose distribution is not installed."""
 
 
+class UnknownFormatError(CallsheetError, ValueError):
+    """A provider payload has no shape that is known, or not the shape it was said to have."""
+
+
 class ToolError(Exception):
     """A mock's `error=`, raised where the real tool would have failed.
 
