@@ -75,14 +75,16 @@ def with_envelope(events: list[Data]) -> list[Data]:
 
     A list of anything else is given back itself.
     """
-    if any(looks_like_item(event) for event in events):
-        return [{"object": "response", "output": events}]
-    if any(looks_like_block(event) for event in events):
-        return [{"type": "message", "content": events}]
-    if any(looks_like_part(event) for event in events):
+    kinds = [text(event, "type") for event in events]
+    if all(kinds):
+        if any(map(looks_like_item, events)):
+            return [{"object": "response", "output": events}]
+        if any(map(looks_like_block, events)):
+            return [{"type": "message", "content": events}]
+        if kinds and all(kind in ("tool-call", "tool-result", "tool-error") for kind in kinds):
+            return [{"content": events, "finishReason": None}]
+    elif any(map(looks_like_part, events)) and not any(text(event, "name", "toolName") for event in events):
         return [{"candidates": [{"content": {"parts": events}}]}]
-    if events and all(text(event, "type") in ("tool-call", "tool-result") for event in events):
-        return [{"content": events, "finishReason": None}]
     return events
 
 

@@ -25,7 +25,9 @@ def looks_like_gemini(event: Data) -> bool:
 
 def looks_like_part(item: Data) -> bool:
     """Tell whether an object is a content part that no other format has."""
-    return "type" not in item and bool(mapping(item, "functionCall", "function_call"))
+    if text(item, "type") or text(item, "role"):
+        return False
+    return bool(mapping(item, "functionCall", "function_call"))
 
 
 class Contents:

@@ -40,7 +40,7 @@ def as_mapping(value: object) -> Data | None:
             return None
     except (TypeError, ValueError) as error:
         raise UnknownFormatError(
-            f"{type(value).__name__} can't be read as a dict: {error}. Pass the dict or the JSON text instead."
+            f"{type(value).__name__} can't be read as a dict: {error}. Pass the dict or its JSON text."
         ) from error
     return plain if isinstance(plain, Mapping) else None
 

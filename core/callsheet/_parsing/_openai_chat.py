@@ -11,14 +11,16 @@ from callsheet._parsing._members import Data, count, integer, is_list, mapping, 
 from callsheet._parsing._reply import CallDraft, Reply
 from callsheet._parsing._transcript import Transcript
 
+_MESSAGE_MEMBERS = ("tool_calls", "function_call", "refusal")
+
 
 def looks_like_chat(event: Data) -> bool:
     """Tell whether an object is a completion, a chunk of one, or an assistant message."""
     if is_list(event.get("choices")) or text(event, "object").startswith("chat.completion"):
         return True
-    return event.get("role") == "assistant" and (
-        isinstance(event.get("content"), str) or is_list(event.get("tool_calls")) or "function_call" in event
-    )
+    if event.get("role") != "assistant":
+        return False
+    return isinstance(event.get("content"), str) or any(name in event for name in _MESSAGE_MEMBERS)
 
 
 class ChatCompletions:
@@ -74,8 +76,6 @@ class ChatCompletions:
         index = integer(wire.get("index"))
         known = self._last.get(choice) if index is None else self._open.get((choice, index))
         if known is None or _begins_another(known, wire, indexed=index is not None):
-            if choice in self._last:
-                self._last[choice].closed = True
             free = index is not None and not reply.has_call(index)
             known = reply.call(index if free else None)
         self._last[choice] = known

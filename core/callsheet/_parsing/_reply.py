@@ -14,8 +14,8 @@ from callsheet._values import Kind, Outcome, ToolCall
 
 Place = tuple[int, ...]
 _NOTHING: Any = object()
-# The providers' words for a reply that stopped where the model had more to say.
-_CUT_SHORT = frozenset(
+# The providers' words for a reply that was as long as it may be: its last call is cut short.
+_TOO_LONG = frozenset(
     {
         "length",
         "max_tokens",
@@ -23,12 +23,10 @@ _CUT_SHORT = frozenset(
         "MAX_TOKENS",
         "model_context_window_exceeded",
         "incomplete",
-        "error",
-        "failed",
-        "cancelled",
-        "abort",
     }
 )
+# Their words for a reply that broke off: any of its calls may be.
+_BROKEN_OFF = frozenset({"error", "failed", "cancelled", "abort"})
 
 
 class Fragments:
@@ -103,7 +101,7 @@ class CallDraft:
         if isinstance(arguments, str):
             self._pieces = [arguments] if arguments else []
         elif arguments is not None:
-            self._pieces, self._value = [], arguments
+            self._pieces, self._value, self.text_argument = [], arguments, None
 
     def answer(self, response: object) -> None:
         """Take what the tool answered."""
@@ -201,6 +199,10 @@ class Reply:
             turn: The index of the reply.
             complete: Whether the reply is known to be finished, whatever its finish reason.
         """
-        complete = (complete or self.finish_reason is not None) and self.finish_reason not in _CUT_SHORT
+        complete = (complete or self.finish_reason is not None) and self.finish_reason not in _BROKEN_OFF
         drafts = [self._drafts[position] for position in sorted(self._drafts)]
-        return [draft.build(turn=turn, index=index, complete=complete) for index, draft in enumerate(drafts)]
+        cut = len(drafts) - 1 if self.finish_reason in _TOO_LONG else None
+        return [
+            draft.build(turn=turn, index=index, complete=complete and index != cut)
+            for index, draft in enumerate(drafts)
+        ]
