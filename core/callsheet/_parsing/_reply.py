@@ -168,11 +168,6 @@ class Reply:
         self._drafts: dict[int, CallDraft] = {}
         self._next = 0
 
-    @property
-    def next_position(self) -> int:
-        """A position after every call there is."""
-        return self._next
-
     def has_call(self, position: int) -> bool:
         """Tell whether there is a call at a position."""
         return position in self._drafts

@@ -96,6 +96,11 @@ def test_the_first_error_is_the_one_reported() -> None:
     assert parse_stream(body).error == "first"
 
 
+def test_the_first_unreadable_event_is_the_one_reported() -> None:
+    result = parse_stream("data: 7\n\ndata: 8\n\n" + BODY)
+    assert result.error == "An event of the stream is not a JSON object: '7'"
+
+
 def test_nesting_too_deep_to_read_is_an_error_not_a_crash() -> None:
     deep = "[" * 100_000
     assert parse_stream(f"data: {deep}\n\n" + BODY).error is not None

@@ -81,6 +81,11 @@ def test_content_parts_alone_are_a_step() -> None:
     assert parse_response(parts).tool_calls == parse_response(STEP_5).tool_calls
 
 
+def test_calls_without_ids_are_calls_of_their_own() -> None:
+    calls = [{"toolName": "get", "args": {"q": 1}}, {"toolName": "get", "args": {"q": 2}}]
+    assert [call.args for call in parse_response({"toolCalls": calls}).tool_calls] == [{"q": 1}, {"q": 2}]
+
+
 def test_a_call_the_sdk_rejected_is_invalid() -> None:
     call = {
         "toolCallId": "a",
