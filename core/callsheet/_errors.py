@@ -8,6 +8,8 @@ the model: a violation has to reach the test whatever the framework swallows.
 
 from __future__ import annotations
 
+from functools import partial
+
 
 class CallsheetError(Exception):
     """A test was set up wrongly, or left something undone."""
@@ -21,7 +23,11 @@ class UnmockedToolError(Violation):
     """An agent called a tool that the test neither mocked nor allowed to run."""
 
 
-class ScriptExhaustedError(Violation):
+class ScriptError(Violation):
+    """A scripted reply is one that the agent's model could not give."""
+
+
+class ScriptExhaustedError(ScriptError):
     """A model was asked for a reply its script does not have."""
 
 
@@ -87,6 +93,22 @@ class AdapterNotInstalledError(CallsheetError, ImportError):
     """An adapter was asked for whose distribution is not installed."""
 
 
+class ExpectationError(CallsheetError, AssertionError):
+    """An expectation is written in a way that cannot be checked."""
+
+
+class UnknownToolError(ExpectationError):
+    """An expectation names a tool that the agent does not have."""
+
+
+class VacuousAssertionWarning(UserWarning):
+    """An assertion passed only because nothing happened at all."""
+
+
+class UnknownFormatError(CallsheetError, ValueError):
+    """A provider payload has no shape that is known, or not the shape it was said to have."""
+
+
 class ToolError(Exception):
     """A mock's `error=`, raised where the real tool would have failed.
 
@@ -108,3 +130,18 @@ class ToolTimedOutError(ToolError):
     def __init__(self, message: str, *, timeout: float) -> None:
         super().__init__(message)
         self.timeout = timeout
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # An exception is rebuilt from its positional arguments, which do not hold the timeout.
+        return partial(type(self), timeout=self.timeout), self.args, self.__dict__
+
+
+def is_exception(value: object) -> bool:
+    """Say whether a value can be raised: an exception or a class of one."""
+    return isinstance(value, BaseException) or (isinstance(value, type) and issubclass(value, BaseException))
+
+
+def described(error: BaseException) -> str:
+    """Give an exception as text: its type and what it says."""
+    said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -23,11 +23,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from callsheet import _child_processes, _threads
+from callsheet import _child_processes
 from callsheet._child_processes import Rules
 from callsheet._errors import CallsheetError, NetworkBlockedError, OptionError
 from callsheet._network_rules import WATCHED_EVENTS, Allowed, attempted, current_test, explain
-from callsheet._shared_patches import Patch, SharedPatches
+from callsheet._patching import Patch, PatchSet
+from callsheet._threads import carried, thread_patches
 
 
 def offline(allow: Iterable[str] = (), *, strict: bool = True) -> OfflineBlock:
@@ -60,6 +61,7 @@ class OfflineBlock:
         self.attempts: list[NetworkBlockedError] = []
         self._allowed = _allowed(allow)
         self.strict = strict
+        self._release: tuple[Callable[[], object], ...] = ()
         self._raises_swallowed = False
         self._report = reporting_to
         # The process that judges the attempts; it is another one when they are reported to a parent.
@@ -69,8 +71,7 @@ class OfflineBlock:
         if self in _open_blocks:
             raise CallsheetError("This offline() block is already open; make a new one with offline().")
         _install_hook()
-        _threads.hold()
-        _patches.hold()
+        self._release = (thread_patches.hold(self), _patches.hold(self))
         around = _around()
         self._raises_swallowed = self.strict and not any(block.strict for block in around)
         self.attempts.clear()
@@ -86,8 +87,8 @@ class OfflineBlock:
     ) -> None:
         del _open_blocks[self]
         _stack.set(_around())
-        _patches.release()
-        _threads.release()
+        for release in self._release:
+            release()
         self._collect_report()
         if self.attempts and self._raises_swallowed:
             self._raise_swallowed(error)
@@ -142,7 +143,7 @@ class OfflineBlock:
 
 
 _stack: ContextVar[tuple[OfflineBlock, ...]] = ContextVar("callsheet_offline", default=())
-_threads.carried(_stack)
+carried(_stack)
 # Every open block of the process, in order of opening.
 _open_blocks: dict[OfflineBlock, None] = {}
 _hook_lock = threading.Lock()
@@ -289,8 +290,10 @@ def _targets() -> list[Patch]:
     from multiprocessing.process import BaseProcess
 
     targets: list[Patch] = [
-        (subprocess.Popen, "__init__", partial(_child_processes.carrying_popen, rules=_rules_for_a_child)),
-        (
+        Patch(
+            subprocess.Popen, "__init__", partial(_child_processes.carrying_popen, rules=_rules_for_a_child)
+        ),
+        Patch(
             BaseProcess,
             "start",
             partial(_child_processes.carrying_process_start, rules=_rules_for_a_child, run=_run_in_child),
@@ -299,8 +302,8 @@ def _targets() -> list[Patch]:
     # A pool that is imported only later is also born inside, and so are its workers.
     pools = sys.modules.get("concurrent.futures.process")
     if pools is not None:
-        targets.append((pools.ProcessPoolExecutor, "submit", _carrying_submit))
+        targets.append(Patch(pools.ProcessPoolExecutor, "submit", _carrying_submit))
     return targets
 
 
-_patches = SharedPatches(_targets)
+_patches = PatchSet(_targets)

@@ -60,7 +60,7 @@ class AgentResult:
 
     @property
     def batches(self) -> list[list[ToolCall]]:
-        """The calls grouped by the model reply that asked for them; a call nobody's model asked for stands alone."""
+        """The calls grouped by the model reply that asked for them; a call of no reply stands alone."""
         return group_batches(self.tool_calls)
 
     @property
@@ -105,7 +105,12 @@ class AgentResult:
 
     @classmethod
     def from_messages(cls, messages: Sequence[Mapping[str, Any]]) -> AgentResult:
-        """Build a result from an OpenAI-style message list."""
+        """Build a result from an OpenAI-style message list.
+
+        Raises:
+            CallsheetError: A message has an unknown role, or a tool call no function name.
+        """
+        messages = list(messages)
         trace = trace_from_messages(messages)
         said = [entry.content for entry in trace if entry.role == "assistant" and entry.content]
         return cls(

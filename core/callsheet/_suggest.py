@@ -9,8 +9,11 @@ def closest(name: str, candidates: Iterable[str]) -> list[str]:
     """Give up to three candidates that look like `name`, best first."""
     from difflib import get_close_matches  # costs 3 ms to import, and only errors need it
 
-    by_fold = {candidate.casefold(): candidate for candidate in candidates}
-    return [by_fold[found] for found in get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)]
+    by_fold: dict[str, list[str]] = {}
+    for candidate in candidates:
+        by_fold.setdefault(candidate.casefold(), []).append(candidate)
+    found = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
+    return [candidate for fold in found for candidate in by_fold[fold]][:3]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

@@ -17,10 +17,10 @@ from contextvars import Context, ContextVar
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
-from callsheet._shared_patches import Patch, SharedPatches
+from callsheet._patching import Patch, PatchSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from concurrent.futures import ThreadPoolExecutor
 
 _Values = list[tuple[ContextVar[Any], Any]]
@@ -38,14 +38,15 @@ def carried(var: ContextVar[Any]) -> None:
     _defaults[var] = Context().run(var.get)
 
 
-def hold() -> None:
-    """Carry the registered variables until `release` has been called as often as `hold`."""
-    _patches.hold()
+def _patches() -> Iterable[Patch]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    yield Patch(threading.Thread, "start", _carrying_start)
+    yield Patch(ThreadPoolExecutor, "submit", _carrying_submit)
 
 
-def release() -> None:
-    """Undo one `hold`; the last one puts the original methods back."""
-    _patches.release()
+# Whoever sets a registered variable holds this set for as long as the value can be reached.
+thread_patches = PatchSet(_patches)
 
 
 def _carrying_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
@@ -121,15 +122,3 @@ def _runs_in_another_interpreter(executor: ThreadPoolExecutor) -> bool:
     # Python 3.14's InterpreterPoolExecutor pickles its work, and context variables end at its border.
     module = sys.modules.get("concurrent.futures.interpreter")
     return module is not None and isinstance(executor, module.InterpreterPoolExecutor)
-
-
-def _targets() -> list[Patch]:
-    from concurrent.futures import ThreadPoolExecutor
-
-    return [
-        (threading.Thread, "start", _carrying_start),
-        (ThreadPoolExecutor, "submit", _carrying_submit),
-    ]
-
-
-_patches = SharedPatches(_targets)

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 Kind = Literal["function", "agent", "handoff", "mcp", "hosted", "output"]
-Outcome = Literal[
-    "success", "failed", "invalid", "unknown", "denied", "skipped", "interrupted", "retried"
-]
+Outcome = Literal["success", "failed", "invalid", "unknown", "denied", "skipped", "interrupted", "retried"]
 Role = Literal["user", "assistant", "tool", "system", "handoff", "interrupt", "error"]
 
 
@@ -144,6 +142,8 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
+        if not isinstance(other, Usage):
+            return NotImplemented
         return Usage(
             self.requests + other.requests,
             self.input_tokens + other.input_tokens,

@@ -19,15 +19,15 @@ foreign: ContextVar[str | None] = ContextVar("foreign", default=None)
 
 
 @pytest.fixture(autouse=True)
-def _held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(_threads, "_defaults", {})
     _threads.carried(session)
-    _threads.hold()
+    held = _threads.thread_patches.hold(request)
     session_token, foreign_token = session.set("open"), foreign.set("theirs")
     yield
     session.reset(session_token)
     foreign.reset(foreign_token)
-    _threads.release()
+    held()
 
 
 def run_in_thread(fn: Callable[[], Any]) -> Any:
@@ -220,41 +220,15 @@ def test_work_for_another_interpreter_is_submitted_as_it_is(monkeypatch: pytest.
         assert pool.submit(session.get).result() == "open"
 
 
-def test_the_last_release_puts_the_very_same_methods_back() -> None:
-    _threads.release()
-    start, submit = threading.Thread.__dict__["start"], ThreadPoolExecutor.__dict__["submit"]
-    try:
-        assert start.__module__ == "threading"
-        assert run_in_thread(session.get) is None
-        _threads.hold()
-        _threads.hold()
-        _threads.release()
-        assert run_in_thread(session.get) == "open"
-        _threads.release()
-        assert threading.Thread.__dict__["start"] is start
-        assert ThreadPoolExecutor.__dict__["submit"] is submit
-    finally:
-        _threads.hold()
-
-
-def test_a_run_attribute_set_while_starting_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    _threads.release()
-
+def test_a_run_attribute_set_while_starting_is_left_alone() -> None:
     def fail_late(self: threading.Thread) -> None:
         vars(self)["run"] = int
         raise RuntimeError("no more threads")
 
-    try:
-        with monkeypatch.context() as patch:
-            patch.setattr(threading.Thread, "start", fail_late)
-            _threads.hold()
-            thread = threading.Thread()
-            with pytest.raises(RuntimeError, match="no more threads"):
-                thread.start()
-            assert vars(thread)["run"] is int
-            _threads.release()
-    finally:
-        _threads.hold()
+    thread = threading.Thread()
+    with pytest.raises(RuntimeError, match="no more threads"):
+        _threads._carrying_start(fail_late)(thread)
+    assert vars(thread)["run"] is int
 
 
 def test_a_variable_without_a_default_is_refused() -> None:

@@ -1,0 +1,55 @@
+"""`OpenAIAgentsAdapter`: an OpenAI Agents SDK agent under test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from agents import Agent, Model, Runner
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
+
+from callsheet_openai_agents._input import with_history
+from callsheet_openai_agents._inventory import inventory
+from callsheet_openai_agents._patches import PATCHES
+
+
+class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
+    """An OpenAI Agents SDK agent, wrapped for tests.
+
+    Handoffs and agents used as tools run; their own tools are judged one by one. `**options` of a run go
+    to `Runner.run` (`context`, `max_turns`, `run_config`, `session`, ...).
+    """
+
+    framework_name = "openai-agents"
+    agent_description = "an agents.Agent"
+    patches = PATCHES
+
+    @classmethod
+    def handles(cls, agent: object) -> bool:
+        """Say whether an object is an `agents.Agent`."""
+        return isinstance(agent, Agent)
+
+    def turn_options(self, result: AgentResult) -> dict[str, Any]:
+        """Give the SDK's own input list of the run so far as the history of the next."""
+        return {"history": result.native.to_input_list()}
+
+    def _inventory(self) -> Inventory:
+        return inventory(self.agent)
+
+    def _checked_model(self, model: Any) -> Any:
+        if model is not None and not isinstance(model, Model):
+            raise MockConfigError(
+                f"model is {type(model).__name__}. Give a callsheet.FakeModel, an agents.Model, "
+                "or None to leave the agent its own."
+            )
+        return model
+
+    async def _run(
+        self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
+    ) -> None:
+        await Runner.run(self.agent, with_history(message, history), **options)
+
+    async def _stream(
+        self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        return Runner.run_streamed(self.agent, with_history(message, history), **options).stream_events()

@@ -1,0 +1,110 @@
+"""Runs: `AgentRunner.run` and `run_streamed`, which `run_sync` and agents used as tools go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from agents.lifecycle import RunHooksBase
+from callsheet.adapters import RunRecord, Session, TraceEntry, active_scope, described
+from pydantic_core import to_json
+
+from callsheet_openai_agents._hooks import RecordingHooks
+from callsheet_openai_agents._input import opening
+
+
+def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `AgentRunner.run`."""
+
+    @wraps(original)
+    async def run(self: Any, starting_agent: Any, input: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None:
+            return await original(self, starting_agent, input, **kwargs)
+        session = scope.session
+        session.require_open(f"A run of agent {starting_agent.name!r}")
+        with session.run(agent=starting_agent.name, opening=opening(input)) as record:
+            kwargs["hooks"] = _hooks(session, record, kwargs.get("hooks"))
+            try:
+                result = await original(self, starting_agent, input, **kwargs)
+            except Exception as error:
+                _note_items(session, getattr(getattr(error, "run_data", None), "new_items", ()))
+                raise
+            _note_result(session, record, result)
+            return result
+
+    return run
+
+
+def recorded_run_streamed(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `AgentRunner.run_streamed`, which starts the run's task and returns at once."""
+
+    @wraps(original)
+    def run_streamed(self: Any, starting_agent: Any, input: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None:
+            return original(self, starting_agent, input, **kwargs)
+        session = scope.session
+        session.require_open(f"A run of agent {starting_agent.name!r}")
+        record = session.open_run(agent=starting_agent.name, opening=opening(input))
+        kwargs["hooks"] = _hooks(session, record, kwargs.get("hooks"))
+        with session.inside(record):
+            return original(self, starting_agent, input, **kwargs)
+
+    return run_streamed
+
+
+def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `start_streaming`, the coroutine of a streamed run's task."""
+
+    @wraps(original)
+    async def start_streaming(*args: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None or scope.run is None:
+            return await original(*args, **kwargs)
+        result = kwargs["streamed_result"]
+        try:
+            await original(*args, **kwargs)
+        except BaseException as error:
+            scope.run.error = described(error)
+            _note_items(scope.session, result.new_items)
+            raise
+        _note_result(scope.session, scope.run, result)
+
+    return start_streaming
+
+
+def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
+    # Anything else than hooks is for the SDK to refuse, in its own words.
+    if users is None or isinstance(users, RunHooksBase):
+        return RecordingHooks(session, record, users)
+    return users
+
+
+def _note_result(session: Session, record: RunRecord, result: Any) -> None:
+    _note_items(session, result.new_items)
+    for item in result.interruptions:
+        call = session.recording.find_call(getattr(item.raw_item, "call_id", None))
+        if call is not None:
+            call.outcome = "interrupted"
+            record.add(TraceEntry("interrupt", call.name, agent=call.agent))
+    if record.parent is None:
+        output = result.final_output
+        session.finish(response=_text(output), output=output, native=result)
+
+
+def _note_items(session: Session, items: Any) -> None:
+    """Note what the model was told back about each call."""
+    for item in items:
+        raw = item.raw_item
+        if isinstance(raw, dict) and "call_id" in raw and "output" in raw:
+            call = session.recording.find_call(raw["call_id"])
+            if call is not None:
+                call.seen_by_model = _text(raw["output"])
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return to_json(value, fallback=str).decode()

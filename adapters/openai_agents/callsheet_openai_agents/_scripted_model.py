@@ -1,0 +1,119 @@
+"""An `agents.Model` that gives a session's scripted replies in the SDK's own types."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from agents import Model, ModelResponse
+from agents import Usage as SdkUsage
+from callsheet.adapters import ModelReply, ModelRequest, ScriptError, Session, Usage, did_you_mean, listed
+
+from callsheet_openai_agents._input import messages
+from callsheet_openai_agents._output import output_items
+from callsheet_openai_agents._stream_events import stream_events
+
+
+class ScriptedModel(Model):
+    """The model of one agent in one run.
+
+    Args:
+        session: The session that has the script.
+        agent: The agent's name, which the SDK does not tell a model.
+        name: The name of the model the agent is configured with.
+    """
+
+    def __init__(self, session: Session, agent: str, name: str) -> None:
+        self._session = session
+        self._agent = agent
+        self.model = name
+
+    # The SDK calls this with keywords and `stream_response` by position: the parameters are the interface's.
+    async def get_response(
+        self,
+        system_instructions: str | None,
+        input: str | list[Any],
+        model_settings: Any,
+        tools: list[Any],
+        output_schema: Any,
+        handoffs: list[Any],
+        tracing: Any,
+        **kwargs: Any,
+    ) -> ModelResponse:
+        """Give the next scripted reply."""
+        reply = await self._reply(system_instructions, input, model_settings, tools, handoffs)
+        used = reply.usage or Usage(requests=1)
+        usage = SdkUsage(
+            requests=used.requests,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            total_tokens=used.total_tokens,
+        )
+        return ModelResponse(output=output_items(reply, output_schema), usage=usage, response_id=None)
+
+    async def stream_response(
+        self,
+        system_instructions: str | None,
+        input: str | list[Any],
+        model_settings: Any,
+        tools: list[Any],
+        output_schema: Any,
+        handoffs: list[Any],
+        tracing: Any,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        """Give the next scripted reply as the events the Responses API sends."""
+        reply = await self._reply(system_instructions, input, model_settings, tools, handoffs)
+        for event in stream_events(self.model, output_items(reply, output_schema), reply.usage):
+            yield event
+
+    async def _reply(
+        self,
+        instructions: str | None,
+        given: str | list[Any],
+        settings: Any,
+        tools: Sequence[Any],
+        handoffs: Sequence[Any],
+    ) -> ModelReply:
+        items = given if isinstance(given, str) else list(given)
+        reply = await self._session.answer_model_async(
+            ModelRequest(
+                messages=lambda: messages(instructions, items),
+                tools=lambda: [*map(_tool, tools), *map(_handoff, handoffs)],
+                agent=self._agent,
+                model=self.model,
+                headers=settings.extra_headers,
+                turn=self._session.current_turn,
+            )
+        )
+        if reply.handoff is None:
+            return reply
+        return reply.with_handoff_call(self._handoff_tool(reply.handoff, handoffs))
+
+    def _handoff_tool(self, target: str, handoffs: Sequence[Any]) -> str:
+        for handoff in handoffs:
+            if target in (handoff.agent_name, handoff.tool_name):
+                return str(handoff.tool_name)
+        names = [handoff.agent_name for handoff in handoffs]
+        error = ScriptError(
+            f"The script of agent {self._agent!r} hands over to {target!r}, to which it can not hand over."
+            f"{did_you_mean(target, names)} It can hand over to: {listed(names)}."
+        )
+        self._session.poison(error)
+        raise error
+
+
+def _tool(tool: Any) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": getattr(tool, "description", ""),
+        "parameters": getattr(tool, "params_json_schema", {}),
+    }
+
+
+def _handoff(handoff: Any) -> dict[str, Any]:
+    return {
+        "name": handoff.tool_name,
+        "description": handoff.tool_description,
+        "parameters": handoff.input_json_schema,
+    }

@@ -1,0 +1,265 @@
+"""What every adapter does the same way: options, sessions, runs and streams."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+from weakref import WeakSet
+
+from callsheet._errors import MockConfigError
+from callsheet._fake_model import FakeModel
+from callsheet._inventory import Inventory
+from callsheet._mocks import MockTool
+from callsheet._patching import PatchSet
+from callsheet._result import AgentResult
+from callsheet._server import MockMCPServer
+from callsheet._session import Session
+from callsheet._sync import finish
+
+AgentT = TypeVar("AgentT")
+Tools = MockMCPServer | Iterable[MockTool]
+
+
+class BaseAdapter(ABC, Generic[AgentT]):
+    """An agent of one framework, wrapped for tests.
+
+    Args:
+        agent: The agent, as the application built it. It is never changed or copied.
+        tools: The mocks. A mock named "Agent.tool" answers only that agent's calls.
+        model: A `FakeModel`, one of the framework's own models, or None to leave the agent its own.
+        unmocked: "error" refuses a tool without a mock; "real" lets it run and records it.
+        offline: Whether the network is closed during runs; None closes it when `model` is a FakeModel.
+        strict: Whether scripted steps left at the end of a session are an error.
+
+    Raises:
+        MockConfigError: The agent is not this framework's, or an option is none of these.
+    """
+
+    framework_name: ClassVar[str]
+    agent_description: ClassVar[str]
+    patches: ClassVar[PatchSet]
+
+    def __init__(
+        self,
+        agent: AgentT,
+        *,
+        tools: Tools = (),
+        model: Any = None,
+        unmocked: Literal["error", "real"] = "error",
+        offline: bool | None = None,
+        strict: bool = True,
+    ) -> None:
+        if not self.handles(agent):
+            raise MockConfigError(
+                f"{type(self).__name__} wraps {self.agent_description}, not {type(agent).__module__}."
+                f"{type(agent).__qualname__}. callsheet.wrap(agent) picks the adapter from the object."
+            )
+        self.agent = agent
+        self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
+        self.model = model if isinstance(model, FakeModel) else None
+        self.native_model = None if isinstance(model, FakeModel) else self._checked_model(model)
+        self.last_result: AgentResult | None = None
+        self._unmocked = unmocked
+        self._offline = offline
+        self._strict = strict
+        self._sessions: WeakSet[Session] = WeakSet()
+        self._owes_check = False
+        self.session()  # complains about an option here rather than at the first run
+
+    @classmethod
+    @abstractmethod
+    def handles(cls, agent: object) -> bool:
+        """Say whether an object is an agent of this framework."""
+
+    def session(
+        self,
+        *,
+        tools: Tools | None = None,
+        headers: Mapping[str, str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        strict: bool | None = None,
+    ) -> Session:
+        """Give a session to open around any code that reaches the agent.
+
+        Args:
+            tools: Mocks for this session, looked up before the adapter's own.
+            headers: Headers to add to every model request.
+            metadata: What the test wants in `result.metadata`.
+            strict: Whether scripted steps left at the end are an error; None as the adapter has it.
+        """
+        session = Session(
+            tools=self.tools if tools is None else self.tools.overlaid(tools),
+            model=self.model,
+            native_model=self.native_model,
+            unmocked=self._unmocked,
+            strict=self._strict if strict is None else strict,
+            offline=self._offline,
+            inventory=self._inventory(),
+            patches=self.patches,
+            headers=headers,
+            metadata=metadata,
+            owner=self,
+        )
+        self._sessions.add(session)
+        return session
+
+    async def invoke(
+        self,
+        message: Any,
+        *,
+        tools: Tools | None = None,
+        headers: Mapping[str, str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        history: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> AgentResult:
+        """Run the agent on a message in a session of its own.
+
+        Args:
+            message: A text, or the framework's own input.
+            tools: Mocks for this run, looked up before the adapter's own.
+            headers: Headers to add to every model request.
+            metadata: What the test wants in `result.metadata`.
+            history: Messages that came before, OpenAI-style or the framework's own.
+            **options: Passed to the framework's run call.
+
+        Raises:
+            Violation: The test does not allow what the agent did.
+            BaseException: What the framework raises; `last_result` then holds what happened up to there.
+        """
+        session = self.session(tools=tools, headers=headers, metadata=metadata)
+        return await self.run_in(session, message, history=history, **options)
+
+    def sync_invoke(
+        self,
+        message: Any,
+        *,
+        tools: Tools | None = None,
+        headers: Mapping[str, str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        history: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> AgentResult:
+        """Like `invoke`, by the framework's own sync way of running."""
+        session = self.session(tools=tools, headers=headers, metadata=metadata)
+        return self.run_in_sync(session, message, history=history, **options)
+
+    async def run_in(
+        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
+    ) -> AgentResult:
+        """Open a session of this adapter, run the agent on a message in it, and give the result."""
+        try:
+            with session:
+                await self._run(session, message, history, options)
+        finally:
+            self.last_result = session.result
+        return self.last_result
+
+    def run_in_sync(
+        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
+    ) -> AgentResult:
+        """Like `run_in`, by the framework's own sync way of running."""
+        try:
+            with session:
+                self._run_sync(session, message, history, options)
+        finally:
+            self.last_result = session.result
+        return self.last_result
+
+    def close(self) -> None:
+        """Close the sessions left open, and check the script of a conversation that was not.
+
+        Raises:
+            Violation: A promise was broken in one of them.
+            UnusedScriptError: A conversation left scripted steps over.
+        """
+        for session in list(self._sessions):
+            session.close()
+        if self._owes_check:
+            self.check_used_up()
+
+    def turn_session(self, **options: Any) -> Session:
+        """Give a session for one turn of several: later turns may use what it leaves of the script."""
+        self._owes_check = True
+        return self.session(**options, strict=False)
+
+    def check_used_up(self) -> None:
+        """Raise for scripted steps nobody asked for, unless the adapter is not strict.
+
+        Raises:
+            UnusedScriptError: With the number of steps left per script.
+        """
+        self._owes_check = False
+        if self._strict and self.model is not None:
+            self.model.check_used_up()
+
+    def turn_options(self, result: AgentResult) -> dict[str, Any]:
+        """Give the options that make the next run continue the conversation `result` came from."""
+        return {"history": result.to_messages()}
+
+    async def stream(
+        self,
+        message: Any,
+        *,
+        tools: Tools | None = None,
+        headers: Mapping[str, str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        history: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> AsyncIterator[Any]:
+        """Run the agent and give the framework's own events; `last_result` has the result afterwards.
+
+        The arguments are those of `invoke`. Left early, the run is ended with its session.
+        """
+        session = self.session(tools=tools, headers=headers, metadata=metadata)
+        session.open()
+        error: BaseException | None = None
+        try:
+            with session.activated():
+                events = await self._stream(session, message, history, options)
+            while True:
+                # The session belongs to producing an event, not to the code that consumes it.
+                with session.activated():
+                    try:
+                        event = await anext(events)
+                    except StopAsyncIteration:
+                        break
+                yield event
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            try:
+                session.close(error)
+            finally:
+                self.last_result = session.result
+
+    def _run_sync(
+        self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
+    ) -> None:
+        finish(self._run(session, message, history, options))
+
+    @abstractmethod
+    def _inventory(self) -> Inventory:
+        """Give the agents and tools that can be reached from the agent."""
+
+    @abstractmethod
+    def _checked_model(self, model: Any) -> Any:
+        """Give a model of the framework's own back, or None.
+
+        Raises:
+            MockConfigError: It is not one.
+        """
+
+    @abstractmethod
+    async def _run(
+        self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
+    ) -> None:
+        """Run the agent; the patches do the rest."""
+
+    @abstractmethod
+    async def _stream(
+        self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        """Begin a streamed run and give its events."""

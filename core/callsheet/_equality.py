@@ -1,0 +1,226 @@
+"""Deep equality of expected and actual values, as every assertion understands it.
+
+Numbers are equal by value and never equal a bool; mappings are equal by key, whatever the order;
+dataclasses and pydantic models are equal by the values of their fields; NaN equals NaN. An object
+that defines its own `__eq__` (a matcher of any library) decides for itself, on either side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, UserDict
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Number
+from types import FunctionType, MappingProxyType, NoneType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from callsheet._assignment import maximum_matching
+
+Pairs = list[tuple[Any, Any]]
+
+_SCALARS = frozenset({str, int, float, NoneType})
+_MAPPING_EQUALITIES: tuple[Any, ...] = (
+    dict.__eq__,
+    Mapping.__eq__,
+    OrderedDict.__eq__,
+    Counter.__eq__,
+    UserDict.__eq__,
+    MappingProxyType.__eq__,
+)
+_FROZEN_BY_THEMSELVES = frozenset({str, int, NoneType, Fraction, date, datetime, time, timedelta})
+_KINDS: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+# Hashing nested tuples recurses in C without a guard; deeper values are compared instead.
+_DEEPEST_FROZEN = 50
+
+
+class UnfreezableError(Exception):
+    """A value has no hashable form; compare it instead."""
+
+
+def equal(expected: Any, actual: Any) -> bool:
+    """Say whether two values are equal; cycles and any depth of nesting are fine.
+
+    Exceptions of a user's own `__eq__` propagate.
+    """
+    pending: Pairs = [(expected, actual)]
+    # The values are kept with their ids: an id is free for reuse once its object is gone.
+    compared: dict[tuple[int, int], tuple[Any, Any]] = {}
+    while pending:
+        left, right = pending.pop()
+        kind = type(left)
+        if kind in _SCALARS and kind is type(right):
+            if left == right or (kind is float and _same_number(left, right)):
+                continue
+            return False
+        key = (id(left), id(right))
+        if key in compared:
+            continue
+        verdict = _compare(left, right)
+        if verdict is False:
+            return False
+        if verdict is not True:
+            compared[key] = (left, right)
+            pending.extend(verdict)
+    return True
+
+
+def freeze(value: Any, depth: int = 0) -> Any:
+    """Give a hashable form of a plain value; two forms are equal exactly when `equal` says so.
+
+    Raises:
+        UnfreezableError: The value is not made of plain types only, or nests too deeply.
+    """
+    kind = type(value)
+    if kind in _FROZEN_BY_THEMSELVES:
+        return value
+    if kind is float or kind is complex or kind is Decimal:
+        return ("nan",) if _is_nan(value) else value
+    if kind is bool:
+        return ("bool", value)
+    if kind is bytes or kind is bytearray:
+        return ("bytes", bytes(value))
+    if depth == _DEEPEST_FROZEN:
+        raise UnfreezableError
+    if kind is dict:
+        if _FROZEN_BY_THEMSELVES.issuperset(map(type, value.values())) and _only_text(value):
+            return ("dict", frozenset(value.items()))
+        return ("dict", frozenset((freeze(k, depth + 1), freeze(v, depth + 1)) for k, v in value.items()))
+    if kind is list or kind is tuple:
+        return (kind.__name__, tuple(freeze(item, depth + 1) for item in value))
+    if kind is set or kind is frozenset:
+        return ("set", frozenset(freeze(item, depth + 1) for item in value))
+    raise UnfreezableError
+
+
+def decides_equality(value: Any) -> bool:
+    """Say whether a value's own `__eq__` decides what it equals: a matcher, of whatever library."""
+    cls = type(value)
+    equality: Any = cls.__eq__
+    return equality is not object.__eq__ and _kind(cls) == "custom"
+
+
+def _compare(left: Any, right: Any) -> bool | Pairs:
+    """Decide for this level, or give the pairs the decision depends on."""
+    left_kind, right_kind = _kind(type(left)), _kind(type(right))
+    if left_kind == "custom" or right_kind == "custom":
+        return bool(left == right)
+    if left_kind != right_kind:
+        return False
+    match left_kind:
+        case "number":
+            return _same_number(left, right)
+        case "mapping":
+            return _mapping_pairs(left, right)
+        case "list" | "tuple":
+            return len(left) == len(right) and list(zip(left, right, strict=True))
+        case "set":
+            return _same_set(left, right)
+        case "dataclass":
+            return type(left) is type(right) and [
+                (getattr(left, f.name), getattr(right, f.name)) for f in fields(left) if f.compare
+            ]
+        case "pydantic":
+            return type(left) is type(right) and [(_model_state(left), _model_state(right))]
+        case "array":
+            return left.shape == right.shape and [(left.tolist(), right.tolist())]
+        case _:
+            return bool(left == right)
+
+
+def _kind(cls: type) -> str:
+    """Give what a type is to `_compare`, remembered per type for as long as the type lives."""
+    kind = _KINDS.get(cls)
+    if kind is None:
+        kind = _KINDS[cls] = _classified(cls)
+    return kind
+
+
+def _classified(cls: type) -> str:
+    equality: Any = cls.__eq__
+    if cls is bool:
+        return "bool"
+    if issubclass(cls, Number) and (cls in (Decimal, Fraction) or not isinstance(equality, FunctionType)):
+        return "number"
+    if issubclass(cls, Mapping) and equality in _MAPPING_EQUALITIES:
+        return "mapping"
+    for name, bases in _BUILTIN_KINDS:
+        if issubclass(cls, bases) and equality in [base.__eq__ for base in bases]:
+            return name
+    if is_dataclass(cls) and _has_no_equality_of_its_own(cls):
+        return "dataclass"
+    if hasattr(cls, "model_fields") and equality.__module__ == "pydantic.main":
+        return "pydantic"
+    if hasattr(cls, "__array__") and hasattr(cls, "tolist") and hasattr(cls, "shape"):
+        return "array"
+    return "custom"
+
+
+_BUILTIN_KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("str", (str,)),
+    ("bytes", (bytes, bytearray)),
+    ("list", (list,)),
+    ("tuple", (tuple,)),
+    ("set", (set, frozenset)),
+)
+
+
+def _has_no_equality_of_its_own(cls: type) -> bool:
+    equality: Any = cls.__eq__
+    # dataclasses compile the method they generate from a string.
+    return not isinstance(equality, FunctionType) or equality.__code__.co_filename == "<string>"
+
+
+def _model_state(model: Any) -> tuple[Any, Any, Any]:
+    return model.__dict__, model.__pydantic_extra__, model.__pydantic_private__
+
+
+def _same_number(left: Any, right: Any) -> bool:
+    if _is_nan(left) or _is_nan(right):
+        return _is_nan(left) and _is_nan(right)
+    return bool(left == right)
+
+
+def _is_nan(value: Any) -> bool:
+    # Comparing a signalling Decimal NaN raises.
+    return value.is_nan() if isinstance(value, Decimal) else bool(value != value)
+
+
+def _mapping_pairs(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool | Pairs:
+    if len(left) != len(right):
+        return False
+    if _only_text(left):
+        return all(key in right for key in left) and [(value, right[key]) for key, value in left.items()]
+    by_key = {_frozen_key(key): value for key, value in right.items()}
+    pairs: Pairs = []
+    for key, value in left.items():
+        frozen = _frozen_key(key)
+        if frozen not in by_key:
+            return False
+        pairs.append((value, by_key[frozen]))
+    return pairs
+
+
+def _only_text(keys: Iterable[Any]) -> bool:
+    return {str}.issuperset(map(type, keys))
+
+
+def _frozen_key(key: Any) -> Any:
+    try:
+        return freeze(key)
+    except UnfreezableError:
+        return ("as is", key)
+
+
+def _same_set(left: Any, right: Any) -> bool:
+    if len(left) != len(right):
+        return False
+    try:
+        return bool(freeze(set(left)) == freeze(set(right)))
+    except UnfreezableError:
+        ones, others = list(left), list(right)
+        pairs = maximum_matching(len(ones), len(others), lambda i, j: equal(ones[i], others[j]))
+        return len(pairs) == len(ones)

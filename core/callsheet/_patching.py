@@ -1,0 +1,108 @@
+"""Class-level patches that go in together, come out exactly, and stay while anyone can still reach them."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+_MISSING: Any = object()
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One attribute to replace.
+
+    Args:
+        owner: The class or module that has the attribute.
+        name: The attribute.
+        replace: Takes what is there now, as `owner.__dict__` has it (None where only a base class has
+            it or nobody does), and gives the replacement.
+    """
+
+    owner: Any
+    name: str
+    replace: Callable[[Any], Any]
+
+
+class PatchSet:
+    """The patches of one adapter.
+
+    Args:
+        patches: Gives the patches. Called at each installation, so that it may look at the framework first.
+    """
+
+    def __init__(self, patches: Callable[[], Iterable[Patch]]) -> None:
+        self.patches = patches
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._released: deque[None] = deque()
+        self._undo: list[tuple[Any, str, Any, Any]] = []
+
+    def targets(self) -> list[tuple[Any, str]]:
+        """Give every owner and attribute the patches replace."""
+        return [(patch.owner, patch.name) for patch in self.patches()]
+
+    @property
+    def installed(self) -> bool:
+        """Whether the patches are in place."""
+        return bool(self._undo)
+
+    def hold(self, holder: object) -> Callable[[], object]:
+        """Keep the patches in place for as long as `holder` is alive, or until what this gives is called.
+
+        A task that outlives its session still holds the session through its context, and so still meets
+        the patch. When installing fails half-way, what was replaced is put back and the error raised.
+        """
+        with self._lock:
+            self._settle()
+            if not self._holders:
+                self._install()
+            self._holders += 1
+        finalizer = weakref.finalize(holder, self._release)
+        finalizer.atexit = False
+        return finalizer
+
+    def _release(self) -> None:
+        # Runs wherever the garbage collector happens to run, even inside `hold` on this very thread: note
+        # the release, and settle it only if nobody is at work. Whoever is settles it at its next turn.
+        self._released.append(None)
+        while self._released and self._lock.acquire(blocking=False):
+            try:
+                self._settle()
+                if not self._holders:
+                    self._restore()
+            finally:
+                self._lock.release()
+
+    def _settle(self) -> None:
+        while self._released:
+            self._released.popleft()
+            self._holders -= 1
+
+    def _install(self) -> None:
+        if self._undo:
+            return
+        try:
+            for patch in self.patches():
+                saved = patch.owner.__dict__.get(patch.name, _MISSING)
+                replacement = patch.replace(None if saved is _MISSING else saved)
+                setattr(patch.owner, patch.name, replacement)
+                self._undo.append((patch.owner, patch.name, saved, replacement))
+        except BaseException:
+            self._restore()
+            raise
+
+    def _restore(self) -> None:
+        while self._undo:
+            owner, name, saved, replacement = self._undo.pop()
+            # Someone patched on top in the meantime: theirs stays, and ours beneath it finds no session.
+            if owner.__dict__.get(name) is not replacement:
+                continue
+            if saved is _MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, saved)

@@ -1,0 +1,54 @@
+"""Which session, run and call the code that runs right now belongs to."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from callsheet._errors import AmbiguousSessionError
+from callsheet._threads import carried
+
+if TYPE_CHECKING:
+    from callsheet._recording import CallRecord, RunRecord
+    from callsheet._session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A session, the agent run in it, and the tool call in that run."""
+
+    session: Session
+    run: RunRecord | None = None
+    call: CallRecord | None = None
+
+
+SCOPE: ContextVar[Scope | None] = ContextVar("callsheet_scope", default=None)
+carried(SCOPE)
+
+# Sessions that are open now, for code that no context variable reaches.
+open_sessions: dict[int, Session] = {}
+
+
+def active_scope() -> Scope | None:
+    """Give the scope of the running code, or None when no session is open.
+
+    Code outside every session (a thread born before one opened, a fixture's own context) belongs to
+    the only open session.
+
+    Raises:
+        AmbiguousSessionError: The code is outside every session and several are open.
+    """
+    scope = SCOPE.get()
+    if scope is not None or not open_sessions:
+        return scope
+    sessions = list(open_sessions.values())
+    if len(sessions) == 1:
+        return Scope(sessions[0])
+    refusal = AmbiguousSessionError(
+        f"An agent was reached from a thread or task that belongs to none of the {len(sessions)} open sessions. "
+        "Start the thread or task inside the session it belongs to."
+    )
+    for session in sessions:
+        session.poison(refusal)
+    raise refusal

@@ -1,0 +1,377 @@
+"""`Session`: the one place that decides who answers a tool call and a model call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+from callsheet import _journal
+from callsheet._errors import (
+    MockConfigError,
+    SessionClosedError,
+    SessionError,
+    UnmockedToolError,
+    Violation,
+    described,
+)
+from callsheet._evidence import Evidence, tool_calls
+from callsheet._fake_model import FakeModel
+from callsheet._inventory import Inventory
+from callsheet._mocks import MockTool
+from callsheet._offline import offline as offline_block
+from callsheet._patching import PatchSet
+from callsheet._recording import CallRecord, Recording, RunRecord
+from callsheet._requests import ModelRequest, ToolRequest
+from callsheet._result import AgentResult
+from callsheet._scope import SCOPE, Scope, open_sessions
+from callsheet._script import ModelReply
+from callsheet._server import MockMCPServer
+from callsheet._threads import thread_patches
+from callsheet._tool_desk import ToolAttempt, ToolDesk
+from callsheet._values import ToolCall, TraceEntry
+
+T = TypeVar("T")
+
+
+class Session:
+    """One test's hold on an agent: its mocks, its scripted model, its policy and its record.
+
+    Adapters open sessions; tests get one from `adapter.session()`. While it is open, code that belongs
+    to it (its tasks, threads and pools included) is answered by it; afterwards such code is refused.
+
+    Args:
+        tools: The mocks.
+        model: The scripted model, or None to leave the agent its own.
+        unmocked: What happens to a tool without a mock: "error" refuses it, "real" lets it run.
+        strict: Whether scripted steps left at the end are an error.
+        offline: Whether the network is closed; None closes it when `model` is given.
+        inventory: The agents and tools that can be named.
+        patches: The adapter's interception.
+        headers: Headers to add to every model request.
+        metadata: What the test wants in `result.metadata`.
+        native_model: A model of the framework's own to use instead of the agent's.
+        owner: The adapter that opens the session; one adapter's sessions do not nest.
+
+    Raises:
+        MockConfigError: An option is none of these.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: MockMCPServer | Iterable[MockTool] = (),
+        model: FakeModel | None = None,
+        unmocked: Literal["error", "real"] = "error",
+        strict: bool = True,
+        offline: bool | None = None,
+        inventory: Inventory | None = None,
+        patches: PatchSet | None = None,
+        headers: Mapping[str, str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        native_model: Any = None,
+        owner: object = None,
+    ) -> None:
+        self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
+        self.model = model
+        self.headers: dict[str, str] = dict(headers or {})
+        self.recording = Recording()
+        self._strict = strict
+        self._offline = model is not None if offline is None else offline
+        self._inventory = inventory or Inventory(complete=False)
+        self._patches = patches
+        self._metadata = dict(metadata or {})
+        self.native_model = native_model
+        self._owner = owner
+        self._state: Literal["new", "open", "closed"] = "new"
+        self._violations: list[Violation] = []
+        self._result: AgentResult | None = None
+        self._evidence = Evidence(self.recording)
+        self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
+        self._entered: AbstractContextManager[None] | None = None
+
+    # Opening and closing
+
+    def open(self) -> None:
+        """Put the interception in place and let code find the session; `activated` makes code belong to it."""
+        if self._state != "new":
+            raise SessionError("A session can be opened once. Ask the adapter for another.")
+        around = SCOPE.get()
+        if around is not None and around.session.is_open and around.session._owner is self._owner is not None:
+            raise SessionError(
+                "This adapter already has a session open here. Use that one, or wrap the agent once more for another."
+            )
+        if self._inventory.complete:
+            self._inventory.check_mocks(self.tools.tool_names)
+            if self.model is not None:
+                self._inventory.check_scripts(self.model.agent_names)
+        thread_patches.hold(self)
+        if self._patches is not None:
+            self._patches.hold(self)
+        self._state = "open"
+        open_sessions[id(self)] = self
+
+    @contextmanager
+    def activated(self) -> Iterator[None]:
+        """Make the code inside belong to the session, and close the network to it where that was asked for."""
+        token = SCOPE.set(Scope(self))
+        try:
+            with offline_block() if self._offline else _nothing():
+                yield
+        finally:
+            SCOPE.reset(token)
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End the session; whatever still belongs to it is refused from here on.
+
+        Args:
+            error: The exception that is on its way out, if any.
+
+        Raises:
+            Violation: A promise was broken, whatever the framework made of it.
+            UnusedScriptError: Scripted steps were left over and nothing else went wrong.
+            UnknownMockError: A mock stood for no tool that was ever seen.
+        """
+        if self._state != "open":
+            return
+        self._state = "closed"
+        open_sessions.pop(id(self), None)
+        self._report(error)
+        self.raise_violations(error)
+        if error is not None:
+            return
+        if not self._inventory.complete:
+            self._inventory.check_mocks(self.tools.tool_names)
+        if self._strict and self.model is not None:
+            self.model.check_used_up()
+
+    def __enter__(self) -> Session:
+        self.open()
+        self._entered = self.activated()
+        self._entered.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        entered, self._entered = self._entered, None
+        try:
+            if entered is not None:
+                entered.__exit__(kind, error, traceback)
+        except BaseException as blocked:
+            self.close(blocked)
+            raise
+        self.close(error)
+
+    async def __aenter__(self) -> Session:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, traceback)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session answers calls."""
+        return self._state == "open"
+
+    # Deciding
+
+    def answer_tool(self, request: ToolRequest, real: Callable[[], T]) -> T | Any:
+        """Answer a tool call: from its mock, or by running the real tool where the test allows it.
+
+        Args:
+            request: The call.
+            real: Runs the real tool.
+
+        Raises:
+            Violation: The test does not allow the call.
+            InvalidArgumentsError: A mock was called with arguments the schema does not accept.
+            ToolTimedOutError: The mock's virtual delay is longer than the framework's timeout.
+            BaseException: What the mock or the real tool raises.
+        """
+        attempt = self._begin(request)
+        with attempt, self.inside(attempt.run, attempt.record):
+            answer = real() if attempt.mock is None else attempt.mock.answer(attempt.checked_args())
+            attempt.record.response = answer
+        return answer
+
+    async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
+        """Like `answer_tool`, for a tool that is awaited."""
+        attempt = self._begin(request)
+        with attempt, self.inside(attempt.run, attempt.record):
+            if attempt.mock is None:
+                answer = await real()
+            else:
+                answer = await attempt.mock.answer_async(attempt.checked_args())
+            attempt.record.response = answer
+        return answer
+
+    def answer_model(self, request: ModelRequest) -> ModelReply:
+        """Give the scripted reply to a model call, with an id on each of its tool calls.
+
+        Raises:
+            ScriptExhaustedError: Nothing is scripted for it.
+            BaseException: The step is an exception.
+        """
+        model = self._scripted_model(request)
+        with self._poisoning():
+            reply = model.reply(request)
+        return self._with_ids(reply)
+
+    async def answer_model_async(self, request: ModelRequest) -> ModelReply:
+        """Like `answer_model`, on the running event loop."""
+        model = self._scripted_model(request)
+        with self._poisoning():
+            reply = await model.reply_async(request)
+        return self._with_ids(reply)
+
+    def require_open(self, what: str) -> None:
+        """Refuse `what` when the session is closed, or when a promise was broken in it before.
+
+        Raises:
+            Violation: Naming what came too late.
+        """
+        if self._state == "closed":
+            raise SessionClosedError(
+                f"{what} came after its session was closed. Await the task or stream inside the session."
+            )
+        if self._violations:
+            raise self._violations[0]
+
+    def poison(self, violation: Violation) -> None:
+        """Make the session fail at its end and refuse every later call, whatever becomes of this exception."""
+        if violation not in self._violations:
+            self._violations.append(violation)
+
+    # Recording
+
+    def open_run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> RunRecord:
+        """Begin a run of an agent, under the tool call that is being answered, if any."""
+        scope = SCOPE.get()
+        parent = scope.call if scope is not None and scope.session is self else None
+        return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
+
+    @contextmanager
+    def inside(self, run: RunRecord | None, call: CallRecord | None = None) -> Iterator[None]:
+        """Make the code inside belong to a run, and to a call of it."""
+        token = SCOPE.set(Scope(self, run, call))
+        try:
+            yield
+        finally:
+            SCOPE.reset(token)
+
+    @contextmanager
+    def run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> Iterator[RunRecord]:
+        """Begin a run, make the code inside belong to it, and note the exception that ends it."""
+        run = self.open_run(agent=agent, opening=opening)
+        try:
+            with self.inside(run):
+                yield run
+        except BaseException as error:
+            run.error = described(error)
+            raise
+
+    def note_request(self, request: ModelRequest) -> None:
+        """Note the model's name and the headers a model request carried."""
+        self._evidence.note_request(request)
+
+    def note_tools(self, agent: str | None, names: Iterable[str]) -> None:
+        """Note the tools an agent turned out to have, where that could not be known before."""
+        if not self._inventory.complete:
+            self._inventory = self._inventory.joined(agent, names)
+
+    def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
+        """Note the final answer of the session's latest top run."""
+        self._evidence.response, self._evidence.output, self._evidence.native = response, output, native
+
+    # Reading
+
+    @property
+    def current_turn(self) -> int:
+        """How many replies the running agent run has had."""
+        run = self._current_run()
+        return run.turns if run is not None else 0
+
+    @property
+    def trace(self) -> list[TraceEntry]:
+        """Every step so far, in canonical order."""
+        return self.recording.trace()
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """Every tool call so far, in canonical order; structured answers are not calls."""
+        return tool_calls(self.trace)
+
+    @property
+    def result(self) -> AgentResult:
+        """What happened so far; after an exception, up to there."""
+        if self._result is not None:
+            return self._result
+        known_tools = sorted(self._inventory.tool_names())
+        result = self._evidence.result({**self._metadata, "known_tools": known_tools})
+        if self._state == "closed":
+            self._result = result
+        return result
+
+    # Inner workings
+
+    def _begin(self, request: ToolRequest) -> ToolAttempt:
+        self.require_open(f"A call of tool {request.name!r}")
+        with self._poisoning():
+            return self._desk.begin(request, self._current_run() or self.recording.outside)
+
+    def _scripted_model(self, request: ModelRequest) -> FakeModel:
+        self.require_open("A model call")
+        self.note_request(request)
+        if self.model is None:
+            raise MockConfigError("This session has no FakeModel to answer with. Pass model=FakeModel(...).")
+        return self.model
+
+    def _with_ids(self, reply: ModelReply) -> ModelReply:
+        if not reply.tool_calls and reply.handoff is None:
+            return reply
+        run = self._current_run() or self.recording.outside
+        return reply.with_call_ids(lambda index: self.recording.new_call_id(run, f"{run.turns}_{index}"))
+
+    def _current_run(self) -> RunRecord | None:
+        scope = SCOPE.get()
+        return scope.run if scope is not None and scope.session is self else None
+
+    @contextmanager
+    def _poisoning(self) -> Iterator[None]:
+        try:
+            yield
+        except Violation as violation:
+            self.poison(violation)
+            raise
+
+    def _report(self, error: BaseException | None) -> None:
+        journal = _journal.current
+        if journal is None:
+            return
+        journal.results.append(replace(self.result, native=None))
+        journal.refused += sum(isinstance(violation, UnmockedToolError) for violation in self._violations)
+        if isinstance(error, GeneratorExit):
+            journal.unheard.extend(self._violations)
+
+    def raise_violations(self, error: BaseException | None = None) -> None:
+        """Raise the first broken promise, if any, the others noted on it.
+
+        Args:
+            error: The exception that is on its way out already.
+        """
+        if not self._violations or error is self._violations[0]:
+            return
+        first, *others = self._violations
+        for other in others:
+            first.add_note(f"Also: {described(other)}")
+        raise first from (error if isinstance(error, Exception) else None)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield

@@ -1,0 +1,168 @@
+"""Who answers a tool call, and what becomes of the attempt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Literal, NoReturn
+
+from callsheet._errors import (
+    InvalidArgumentsError,
+    MockConfigError,
+    ToolTimedOutError,
+    UnmockedToolError,
+    Violation,
+)
+from callsheet._mocks import MockTool
+from callsheet._recording import CallRecord, Recording, RunRecord
+from callsheet._requests import ToolRequest
+from callsheet._server import MockMCPServer
+from callsheet._suggest import listed
+
+
+class ToolDesk:
+    """The policy of one session about tools.
+
+    Args:
+        tools: The mocks.
+        recording: Where calls are filed.
+        unmocked: "error" refuses a tool without a mock, "real" lets it run.
+        poison: Told of every violation.
+
+    Raises:
+        MockConfigError: `unmocked` is neither.
+    """
+
+    def __init__(
+        self,
+        tools: MockMCPServer,
+        recording: Recording,
+        *,
+        unmocked: Literal["error", "real"],
+        poison: Callable[[Violation], None],
+    ) -> None:
+        if unmocked not in ("error", "real"):
+            raise MockConfigError(f'unmocked={unmocked!r} is not known. Give "error" or "real".')
+        self._tools = tools
+        self._recording = recording
+        self._lets_real_run = unmocked == "real"
+        self._poison = poison
+
+    def begin(self, request: ToolRequest, run: RunRecord) -> ToolAttempt:
+        """Decide who answers a call and file it.
+
+        Raises:
+            UnmockedToolError: Nobody may.
+        """
+        mock = self._tools.find(request.names, request.args)
+        record = self._record_for(request, run)
+        if mock is None and not (self._lets_real_run or request.runs_unmocked):
+            self._refuse(request, record)
+        record.mocked = mock is not None and not mock.is_spy
+        if mock is not None and mock.is_spy:
+            mock.note(request.args)
+        return ToolAttempt(request, run, record, mock if record.mocked else None, self._finished)
+
+    def _record_for(self, request: ToolRequest, run: RunRecord) -> CallRecord:
+        record = self._recording.find_call(request.call_id)
+        if record is None and request.call_id is None:
+            record = run.next_unanswered(request.name)
+        if record is None:
+            call_id = request.call_id or self._recording.new_call_id(run, f"direct_{request.name}")
+            record = self._recording.add_loose_call(run, CallRecord(call_id, request.name), request.order)
+        record.attempts += 1
+        record.kind = request.kind
+        record.agent = request.agent if request.agent is not None else record.agent
+        record.args = request.args if request.args is not None else record.args
+        record.raw_args = request.raw_args if request.raw_args is not None else record.raw_args
+        record.metadata.update(request.metadata or {})
+        record.response = record.error = None
+        return record
+
+    def _refuse(self, request: ToolRequest, record: CallRecord) -> NoReturn:
+        why = (
+            f"No mock of tool {request.name!r} accepts {request.args!r}"
+            if any(name in self._tools for name in request.names)
+            else f"No mock for tool {request.name!r}"
+        )
+        by = f" (agent {request.agent!r})" if request.agent is not None else ""
+        violation = UnmockedToolError(
+            f"{why}{by}; mocked: {listed(self._tools.tool_names, nothing='nothing')}. "
+            f'Add MockTool({request.name!r}, response=...) or pass unmocked="real".'
+        )
+        record.outcome, record.error = "denied", str(violation)
+        raise violation
+
+    def _finished(self, attempt: ToolAttempt, error: BaseException | None) -> None:
+        if isinstance(error, Violation):
+            self._poison(error)
+        if attempt.mock is not None:
+            record = attempt.record
+            answer = {"result": record.response} if record.error is None else {"error": record.error}
+            self._tools.call_log.append({"name": record.name, "args": attempt.request.args, **answer})
+
+
+class ToolAttempt:
+    """One run of a tool, as a context manager that files how it ended.
+
+    Args:
+        request: The call.
+        run: The agent run it belongs to.
+        record: Where it is filed.
+        mock: Who answers, or None for the real tool.
+        finished: Told of the end.
+    """
+
+    __slots__ = ("_begun", "_finished", "mock", "record", "request", "run")
+
+    def __init__(
+        self,
+        request: ToolRequest,
+        run: RunRecord,
+        record: CallRecord,
+        mock: MockTool | None,
+        finished: Callable[[ToolAttempt, BaseException | None], None],
+    ) -> None:
+        self.request = request
+        self.run = run
+        self.record = record
+        self.mock = mock
+        self._finished = finished
+        self._begun = 0.0
+
+    def checked_args(self) -> dict[str, Any]:
+        """Give the arguments the mock answers.
+
+        Raises:
+            InvalidArgumentsError: The schema does not accept them.
+            ToolTimedOutError: The mock's delay is longer than the tool's timeout.
+        """
+        request = self.request
+        if request.args is None:
+            raise InvalidArgumentsError(f"The arguments are not a JSON object: {request.raw_args!r}")
+        if self.mock is not None:
+            self.mock.check(request.args, schema=request.schema)
+            if request.timeout is not None and self.mock.delay > request.timeout:
+                raise ToolTimedOutError(
+                    f"Tool {request.name!r} timed out after {request.timeout:g} seconds.",
+                    timeout=request.timeout,
+                )
+        return request.args
+
+    def __enter__(self) -> ToolAttempt:
+        self._begun = time.perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        record = self.record
+        pretended = self.mock.pretended_delay if self.mock is not None else 0.0
+        record.duration = time.perf_counter() - self._begun + pretended
+        if error is None:
+            record.outcome = "success"
+        else:
+            record.outcome = "invalid" if isinstance(error, InvalidArgumentsError) else "failed"
+            record.error = str(error) or type(error).__name__
+        self._finished(self, error)

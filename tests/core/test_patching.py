@@ -1,0 +1,168 @@
+"""Patches go in together, come out exactly, and stay as long as a holder is alive."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from callsheet._patching import Patch, PatchSet
+
+
+class Base:
+    inherited = "base"
+
+
+class Target(Base):
+    @staticmethod
+    def plain() -> str:
+        return "plain"
+
+    attribute = "attribute"
+
+
+class Holder:
+    pass
+
+
+def replaced_by(value: object) -> Callable[[Any], Any]:
+    return lambda saved: value
+
+
+@pytest.fixture
+def patches() -> PatchSet:
+    def targets() -> Iterator[Patch]:
+        yield Patch(Target, "plain", replaced_by(lambda: "patched"))
+        yield Patch(Target, "inherited", replaced_by("patched"))
+
+    return PatchSet(targets)
+
+
+def test_the_exact_descriptor_comes_back(patches: PatchSet) -> None:
+    before = dict(vars(Target))
+    release = patches.hold(Holder())
+    release()
+    assert dict(vars(Target)) == before
+    assert vars(Target)["plain"] is before["plain"]
+
+
+def test_an_inherited_attribute_is_inherited_again(patches: PatchSet) -> None:
+    holder = Holder()
+    release = patches.hold(holder)
+    assert Target.inherited == "patched"
+    release()
+    assert "inherited" not in vars(Target)
+    assert Target.inherited == "base"
+
+
+def test_patches_stay_until_the_last_holder_is_gone(patches: PatchSet) -> None:
+    first, second = Holder(), Holder()
+    patches.hold(first)
+    patches.hold(second)
+    del first
+    gc.collect()
+    assert patches.installed
+    assert Target.inherited == "patched"
+    del second
+    gc.collect()
+    assert not patches.installed
+    assert Target.inherited == "base"
+
+
+def test_releasing_twice_counts_once(patches: PatchSet) -> None:
+    first, second = Holder(), Holder()
+    release = patches.hold(first)
+    patches.hold(second)
+    release()
+    release()
+    assert patches.installed
+
+
+def test_a_half_failed_installation_leaves_nothing_behind() -> None:
+    before = dict(vars(Target))
+
+    def targets() -> Iterator[Patch]:
+        yield Patch(Target, "plain", replaced_by("patched"))
+        raise RuntimeError("the framework changed")
+
+    broken = PatchSet(targets)
+    with pytest.raises(RuntimeError, match="the framework changed"):
+        broken.hold(Holder())
+    assert dict(vars(Target)) == before
+    assert not broken.installed
+
+
+def test_a_failed_installation_counts_no_holder() -> None:
+    attempts: list[int] = []
+
+    def targets() -> Iterator[Patch]:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise RuntimeError("once")
+        yield Patch(Target, "attribute", replaced_by("patched"))
+
+    patches = PatchSet(targets)
+    holder = Holder()
+    with pytest.raises(RuntimeError):
+        patches.hold(holder)
+    release = patches.hold(holder)
+    assert Target.attribute == "patched"
+    release()
+    assert Target.attribute == "attribute"
+
+
+def test_a_patch_made_on_top_survives(patches: PatchSet) -> None:
+    holder = Holder()
+    release = patches.hold(holder)
+    Target.inherited = "theirs"
+    release()
+    assert Target.inherited == "theirs"
+    del Target.inherited
+
+
+def test_a_holder_collected_inside_an_installation_is_settled_afterwards() -> None:
+    """The collector may run a finalizer on the very thread that installs."""
+    holders = [Holder()]
+
+    def targets() -> Iterator[Patch]:
+        holders.clear()
+        gc.collect()
+        yield Patch(Target, "attribute", replaced_by("patched"))
+
+    patches = PatchSet(targets)
+    patches._holders = 0
+    finished = threading.Event()
+
+    def work() -> None:
+        cycle: list[Any] = [holders[0]]
+        cycle.append(cycle)
+        release = patches.hold(holders[0])
+        del cycle
+        patches.hold(finished)
+        release()
+        finished.set()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert finished.wait(10)
+    assert Target.attribute == "patched"
+    patches._release()
+    assert Target.attribute == "attribute"
+
+
+def test_many_threads_hold_and_release(patches: PatchSet) -> None:
+    def work() -> None:
+        for _ in range(50):
+            release = patches.hold(Holder())
+            release()
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not patches.installed
+    assert Target.inherited == "base"
