@@ -131,7 +131,7 @@ class MockMCPServer:
         except ToolError as error:
             code = {} if error.code is None else {"code": error.code}
             return {"error": {**code, "message": str(error)}}
-        except (ResponsesExhaustedError, Exception) as error:
+        except (ResponsesExhaustedError, Exception) as error:  # noqa: BLE001 - a server answers, it never raises
             return {"error": {"message": str(error)}}
 
     def overlaid(self, tools: MockMCPServer | Iterable[MockTool]) -> MockMCPServer:
