@@ -255,7 +255,7 @@ def _fresh(failure: BaseException | type[BaseException]) -> BaseException:
         return failure()
     try:
         copied = deepcopy(failure)
-    except Exception:  # an exception may refuse to be copied in any way; raising the original is right then
+    except Exception:  # noqa: BLE001 - an exception may refuse to be copied in any way; raise it itself then
         return failure
     return copied if type(copied) is type(failure) else failure
 
@@ -266,7 +266,7 @@ def _copyable(name: str, answer: Any) -> Any:
         return answer
     try:
         return deepcopy(answer)
-    except Exception as error:  # whatever the object's own copying raises
+    except Exception as error:  # noqa: BLE001 - whatever the object's own copying raises
         raise MockConfigError(
             f"The response of MockTool({name!r}), {type(answer).__name__}, cannot be copied: {error}. "
             "Pass a callable that builds it: response=lambda args: ..."

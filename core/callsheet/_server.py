@@ -120,7 +120,8 @@ class MockMCPServer:
             return {"error": f"No mock of tool {name!r} accepts these arguments: {args!r}"}
         if tool.is_spy:
             raise MockConfigError(
-                f"MockTool.spy({name!r}) has no real tool to call here. Give MockTool({name!r}, response=...)."
+                f"MockTool.spy({name!r}) has no real tool to call here. "
+                f"Give MockTool({name!r}, response=...)."
             )
         try:
             tool.check(args)
