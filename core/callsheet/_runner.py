@@ -158,7 +158,11 @@ class AgentRunner:
                 content = reply.content or reply.refusal or ""
                 session.finish(response=content, output=content if reply.output is None else reply.output)
                 return
-            answers = [await self._answer(session, run, call) for call in reply.tool_calls]
+            records = next(run.replies_backwards()).calls
+            answers = [
+                await self._answer(session, call, record)
+                for call, record in zip(reply.tool_calls, records, strict=True)
+            ]
             messages.append(_assistant_message(reply))
             messages += [
                 {"role": "tool", "tool_call_id": call.id, "content": answer}
@@ -201,19 +205,18 @@ class AgentRunner:
         reply = parse_step(await step if inspect.isawaitable(step) else step, where="A reply")
         return reply.with_call_ids(lambda index: session.recording.new_call_id(run, f"{run.turns}_{index}"))
 
-    async def _answer(self, session: Session, run: RunRecord, call: ScriptedCall) -> str:
+    async def _answer(self, session: Session, call: ScriptedCall, record: CallRecord) -> str:
         """Run one tool call and give what the model is told."""
-        record = session.recording.find_call(call.id)
-        if run.offered is not None and call.name not in run.offered:
+        if record.outcome == "unknown":
             answer: dict[str, Any] = {"error": f"Unknown tool: {call.name}"}
             session.tools.call_log.append({"name": call.name, "args": call.args, **answer})
         else:
             answer = await self._tool_answer(session, call)
         told = answer.get("result", answer)
-        text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False, default=str)
-        if record is not None:
-            record.seen_by_model = text
-        return text
+        record.seen_by_model = (
+            told if isinstance(told, str) else json.dumps(told, ensure_ascii=False, default=str)
+        )
+        return record.seen_by_model
 
     async def _tool_answer(self, session: Session, call: ScriptedCall) -> dict[str, Any]:
         async def no_real_tool() -> Any:
