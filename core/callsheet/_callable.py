@@ -12,6 +12,7 @@ from callsheet._adapter import BaseAdapter, Tools
 from callsheet._errors import MockConfigError, Violation, described
 from callsheet._inventory import Inventory
 from callsheet._patching import PatchSet
+from callsheet._recording import RunRecord
 from callsheet._requests import ToolRequest
 from callsheet._result import AgentResult
 from callsheet._session import Session
@@ -115,12 +116,12 @@ class CallableAdapter(BaseAdapter[Callable[..., Any]]):
         if _is_async(self.agent):
             super()._run_sync(session, message, history, options)
             return
-        with session.run(agent=None, opening=[TraceEntry("user", message)]):
+        with session.run(agent=None, opening=[TraceEntry("user", message)]) as run:
             given = self._call(session, message, history, options)
             if inspect.isgenerator(given):
-                self._finish(session, list(given), yielded=True)
+                self._finish(session, run, list(given), yielded=True)
             else:
-                self._finish(session, finish(given) if inspect.isawaitable(given) else given)
+                self._finish(session, run, finish(given) if inspect.isawaitable(given) else given)
 
     async def _stream(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
@@ -152,7 +153,7 @@ class CallableAdapter(BaseAdapter[Callable[..., Any]]):
             raise
         if not yields:
             yield given
-        self._finish(session, items if yields else given, yielded=yields)
+        self._finish(session, run, items if yields else given, yielded=yields)
 
     def _call(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
@@ -163,14 +164,17 @@ class CallableAdapter(BaseAdapter[Callable[..., Any]]):
         return self.agent(message, tools, **options)
 
     @staticmethod
-    def _finish(session: Session, answer: Any, *, yielded: bool = False) -> None:
+    def _finish(session: Session, run: RunRecord, answer: Any, *, yielded: bool = False) -> None:
         if isinstance(answer, AgentResult):
-            session.finish(response=answer.response, output=answer.output, native=answer)
+            response, output = answer.response, answer.output
         elif yielded and all(isinstance(item, str) for item in answer):
-            session.finish(response="".join(answer), output="".join(answer), native=answer)
+            response = output = "".join(answer)
         else:
-            last = answer[-1] if yielded else answer
-            session.finish(response=_text(last), output=last, native=answer)
+            output = answer[-1] if yielded else answer
+            response = _text(output)
+        if response:
+            run.add(TraceEntry("assistant", response))
+        session.finish(response=response, output=output, native=answer)
 
 
 class _Tools(Mapping[str, Callable[..., Any]]):
