@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from callsheet._artifact_files import confined, file_safe, write_whole
 from callsheet._errors import OptionError
@@ -16,7 +17,7 @@ from callsheet._snapshot_codec import encode
 from callsheet._suggest import listed
 
 # Files this process exported, and which recorder owns each: two recorders never share one.
-_exported: dict[Path, Recorder] = {}
+_exported: WeakValueDictionary[Path, Recorder] = WeakValueDictionary()
 
 
 class Recorder:
