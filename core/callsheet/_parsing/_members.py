@@ -32,8 +32,9 @@ def as_mapping(value: object) -> Data | None:
         return None
     try:
         if callable(dump := getattr(value, "model_dump", None)):
-            # `by_alias` gives the wire's names, which google-genai's models otherwise lack.
-            plain = dump(mode="json", by_alias=True, warnings=False)
+            # `by_alias` gives the wire's names, which google-genai's models otherwise lack; what a model
+            # does not set was not on the wire (the arguments inside are dicts and keep their nulls).
+            plain = dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
         elif callable(dump := getattr(value, "to_dict", None)):
             plain = dump()
         else:
