@@ -76,6 +76,11 @@ class CallDraft:
         """Whether any argument was written."""
         return bool(self._pieces) or self._value is not _NOTHING
 
+    @property
+    def name(self) -> str:
+        """The name as far as it was written."""
+        return "".join(self._names)
+
     def identify(self, call_id: object) -> None:
         """Take the id of the call; the first one stays."""
         if self.id is None and isinstance(call_id, str) and call_id:
@@ -121,7 +126,7 @@ class CallDraft:
             index: The position of the call among the reply's calls.
             complete: Whether the provider said that the reply is finished.
         """
-        name = "".join(self._names)
+        name = self.name
         args, raw = self._arguments(complete=complete or self.closed)
         outcome: Outcome = self.outcome or ("success" if self.error is None else "failed")
         if args is None or not name:

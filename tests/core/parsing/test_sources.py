@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import AsyncIterator
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import MagicMock, Mock
 
@@ -49,6 +50,8 @@ class Dictable:
         "\ufeff" + json.dumps(RESPONSE),
         Model(RESPONSE),
         Dictable(),
+        MappingProxyType(RESPONSE),
+        {"choices": (RESPONSE["choices"][0],)},
         [RESPONSE],
         {"choices": [Model(RESPONSE["choices"][0])]},
         {"choices": [{"message": Model(RESPONSE["choices"][0]["message"])}]},

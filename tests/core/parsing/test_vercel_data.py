@@ -75,6 +75,11 @@ def test_a_cut_stream_keeps_the_call_it_was_cut_in() -> None:
     ]
 
 
+def test_a_cut_inside_the_first_line_is_no_error_where_the_format_is_named() -> None:
+    result = parse_stream("0:", "sse-vercel")
+    assert (result.response, result.error, result.metadata["truncated"]) == ("", None, True)
+
+
 def test_a_cut_inside_a_line_is_no_error() -> None:
     result = parse_stream(BODY[: BODY.index('ook."')])
     assert (result.response, result.error, result.metadata["truncated"]) == ("Let me ", None, True)
