@@ -50,14 +50,9 @@ class Fragments:
 
 
 class CallDraft:
-    """A tool call in the making.
+    """A tool call in the making."""
 
-    Args:
-        position: Where the call stands in its reply; calls are put in the order of their positions.
-    """
-
-    def __init__(self, position: int) -> None:
-        self.position = position
+    def __init__(self) -> None:
         self.id: str | None = None
         self.kind: Kind = "function"
         self.closed = False
@@ -183,7 +178,7 @@ class Reply:
             position = self._next
         draft = self._drafts.get(position)
         if draft is None:
-            draft = self._drafts[position] = CallDraft(position)
+            draft = self._drafts[position] = CallDraft()
             self._next = max(self._next, position + 1)
         return draft
 

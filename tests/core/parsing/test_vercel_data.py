@@ -93,6 +93,11 @@ def test_an_unreadable_line_is_an_error_and_the_rest_is_kept(junk: str) -> None:
     assert junk in result.error
 
 
+def test_a_last_line_that_is_whole_but_unreadable_is_an_error() -> None:
+    assert parse_stream(BODY + "oops\n").error is not None
+    assert parse_stream(BODY + "oops").error is None
+
+
 def test_an_error_in_the_stream_keeps_what_came_before() -> None:
     result = parse_stream('0:"Hi"\n3:"Overloaded"\n')
     assert (result.response, result.error, result.metadata["truncated"]) == ("Hi", "Overloaded", True)
