@@ -118,6 +118,13 @@ def test_the_clients_stream_of_chunks_is_a_stream(provider: Any) -> None:
     assert parse_stream(chunks) == parse_stream(body)
 
 
+def test_the_clients_stream_helper_is_a_stream(provider: Any) -> None:
+    body = provider.says(*CHUNKS, "[DONE]")
+    client = openai.OpenAI(api_key="x", base_url=provider.url, max_retries=0)
+    with client.chat.completions.stream(model="gpt-x", messages=[]) as stream:
+        assert parse_stream(stream) == parse_stream(body)
+
+
 ITEMS: list[dict[str, Any]] = [
     {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "hmm"}]},
     {

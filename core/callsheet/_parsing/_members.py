@@ -36,8 +36,9 @@ def as_mapping(value: object) -> Data | None:
     try:
         if callable(dump := getattr(value, "model_dump", None)):
             # `by_alias` gives the wire's names, which google-genai's models otherwise lack; what a model
-            # does not set was not on the wire (the arguments inside are dicts and keep their nulls).
-            plain = dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
+            # does not set was not on the wire (the arguments inside are dicts and keep their nulls). The
+            # events of the clients' stream helpers repeat in `snapshot` all there was before them.
+            plain = dump(mode="json", by_alias=True, exclude_none=True, exclude={"snapshot"}, warnings=False)
         elif callable(dump := getattr(value, "to_dict", None)):
             plain = dump()
         else:

@@ -25,7 +25,13 @@ class Model:
         self._data = data
 
     def model_dump(self, **options: object) -> object:
-        assert options == {"mode": "json", "by_alias": True, "exclude_none": True, "warnings": False}
+        assert options == {
+            "mode": "json",
+            "by_alias": True,
+            "exclude_none": True,
+            "exclude": {"snapshot"},
+            "warnings": False,
+        }
         return self._data
 
     def __iter__(self) -> object:
