@@ -125,6 +125,24 @@ def test_a_body_that_is_no_stream_is_refused_whatever_format_is_named() -> None:
         parse_stream("<html>Bad gateway</html>", "sse-openai")
 
 
+@pytest.mark.parametrize(
+    "end", ['{"a', '{"a": tr', '{"a": -', '{"a": "\\u12', '{"a": 1', '{"a": 1,', "{", '{"a": [', ""]
+)
+def test_an_array_may_be_cut_anywhere(end: str) -> None:
+    result = parse_stream(f"[{json.dumps(CHUNK)}, {end}")
+    assert (result.response, result.metadata["truncated"], result.error) == ("Hi", True, None)
+
+
+@pytest.mark.parametrize(
+    "junk", ["{a: 1}", '{"a" 1}', '{"a": 1]', '{"a":' * 100_000, f'{{"a": {"9" * 5000}}}']
+)
+def test_an_array_with_an_unreadable_object_is_an_error_and_keeps_what_came_before(junk: str) -> None:
+    result = parse_stream(f"[{json.dumps(CHUNK)}, {junk}, {json.dumps(LAST)}]")
+    assert (result.response, result.metadata["truncated"]) == ("Hi", True)
+    assert result.error is not None
+    assert result.error.startswith("An event of the stream is not a JSON object: ")
+
+
 def test_an_array_is_read_up_to_where_it_was_cut() -> None:
     body = json.dumps([CHUNK, LAST])
     assert parse_stream(body).metadata["truncated"] is False
