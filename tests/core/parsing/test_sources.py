@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from itertools import count
 from collections.abc import AsyncIterator
 from types import MappingProxyType
 from typing import Any
@@ -84,6 +85,7 @@ def test_a_response_may_come_in_any_of_these(payload: object) -> None:
         RESPONSE,
         json.dumps(RESPONSE),
     ],
+    ids=count(),
 )
 def test_a_stream_may_come_in_any_of_these(body: object) -> None:
     result = parse_stream(body)

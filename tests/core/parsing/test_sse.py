@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from itertools import count
+
 import pytest
 
 from callsheet import UnknownFormatError, parse_response, parse_stream
@@ -108,7 +110,7 @@ def test_nesting_too_deep_to_read_is_an_error_not_a_crash() -> None:
         parse_response('{"a":' * 100_000)
 
 
-@pytest.mark.parametrize("body", ["", " \n", b"", ": hello\n\n", "data:\n\n", [], iter(())])
+@pytest.mark.parametrize("body", ["", " \n", b"", ": hello\n\n", "data:\n\n", [], iter(())], ids=count())
 def test_a_stream_of_nothing_is_truncated_where_the_format_is_named(body: object) -> None:
     result = parse_stream(body, "sse-openai")
     assert (result.tool_calls, result.metadata["truncated"], result.metadata["turns"]) == ([], True, 0)
