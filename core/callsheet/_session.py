@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
+from callsheet import _journal
 from callsheet._errors import (
     MockConfigError,
     SessionClosedError,
     SessionError,
+    UnmockedToolError,
     Violation,
     described,
 )
@@ -84,6 +87,7 @@ class Session:
         self._owner = owner
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations: list[Violation] = []
+        self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
         self._entered: AbstractContextManager[None] | None = None
@@ -130,12 +134,12 @@ class Session:
             UnusedScriptError: Scripted steps were left over and nothing else went wrong.
             UnknownMockError: A mock stood for no tool that was ever seen.
         """
-        if self._state == "closed":
+        if self._state != "open":
             return
         self._state = "closed"
         open_sessions.pop(id(self), None)
-        if self._violations:
-            self._raise_violations(error)
+        self._report(error)
+        self.raise_violations(error)
         if error is not None:
             return
         if not self._inventory.complete:
@@ -305,8 +309,13 @@ class Session:
     @property
     def result(self) -> AgentResult:
         """What happened so far; after an exception, up to there."""
+        if self._result is not None:
+            return self._result
         known_tools = sorted(self._inventory.tool_names())
-        return self._evidence.result({**self._metadata, "known_tools": known_tools})
+        result = self._evidence.result({**self._metadata, "known_tools": known_tools})
+        if self._state == "closed":
+            self._result = result
+        return result
 
     # Inner workings
 
@@ -340,10 +349,24 @@ class Session:
             self.poison(violation)
             raise
 
-    def _raise_violations(self, error: BaseException | None) -> None:
-        first, *others = self._violations
-        if error is first:
+    def _report(self, error: BaseException | None) -> None:
+        journal = _journal.current
+        if journal is None:
             return
+        journal.results.append(replace(self.result, native=None))
+        journal.refused += sum(isinstance(violation, UnmockedToolError) for violation in self._violations)
+        if isinstance(error, GeneratorExit):
+            journal.unheard.extend(self._violations)
+
+    def raise_violations(self, error: BaseException | None = None) -> None:
+        """Raise the first broken promise, if any, the others noted on it.
+
+        Args:
+            error: The exception that is on its way out already.
+        """
+        if not self._violations or error is self._violations[0]:
+            return
+        first, *others = self._violations
         for other in others:
             first.add_note(f"Also: {described(other)}")
         raise first from (error if isinstance(error, Exception) else None)
