@@ -31,6 +31,8 @@ class ToolRequest:
         check: Runs the framework's own checks of the arguments before a mock answers; it raises
             `InvalidArgumentsError` for what they do not accept.
         control_flow: Exceptions by which a tool interrupts the run rather than fails.
+        shape: Makes a mock's answer what the real tool returns, such as a model of a dict; it raises
+            `MockAnswerError` where it can not. The record keeps the answer as the mock gave it.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ToolRequest:
     order: tuple[Any, ...] = ()
     check: Callable[[], None] | None = None
     control_flow: tuple[type[BaseException], ...] = ()
+    shape: Callable[[Any], Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -82,7 +82,7 @@ class Session:
         self.recording = Recording()
         self._strict = strict
         self._offline = model is not None if offline is None else offline
-        self._inventory = inventory or Inventory(complete=False)
+        self._inventory = self._declared = inventory or Inventory(complete=False)
         self._patches = patches
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
@@ -189,6 +189,18 @@ class Session:
         return self._desk.lets_real_run
 
     @property
+    def declared_tools(self) -> set[str]:
+        """Every name of a tool, bound to its agent or not, that was known when the session was made."""
+        return self._declared.mock_names()
+
+    def may_run(self, names: Collection[str]) -> bool:
+        """Say whether a tool of these names could run for real, so that what it needs has to be there."""
+        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self.tools):
+            return True
+        answered = any(mock.name in names and mock.when is None for mock in self.tools)
+        return self.lets_real_run and not answered
+
+    @property
     def is_open(self) -> bool:
         """Whether the session answers calls."""
         return self._state == "open"
@@ -210,8 +222,10 @@ class Session:
         """
         attempt = self._begin(request)
         with attempt, self.inside(attempt.run, attempt.record):
-            answer = real() if attempt.mock is None else attempt.mock.answer(attempt.checked_args())
-            attempt.record.response = answer
+            if attempt.mock is None:
+                answer = attempt.record.response = real()
+            else:
+                answer = attempt.answered(attempt.mock.answer(attempt.checked_args()))
         return answer
 
     async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
@@ -219,10 +233,9 @@ class Session:
         attempt = self._begin(request)
         with attempt, self.inside(attempt.run, attempt.record):
             if attempt.mock is None:
-                answer = await real()
+                answer = attempt.record.response = await real()
             else:
-                answer = await attempt.mock.answer_async(attempt.checked_args())
-            attempt.record.response = answer
+                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args()))
         return answer
 
     def answer_model(self, request: ModelRequest) -> ModelReply:

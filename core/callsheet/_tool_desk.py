@@ -152,6 +152,15 @@ class ToolAttempt:
                 )
         return request.args
 
+    def answered(self, answer: Any) -> Any:
+        """Keep a mock's answer and give it in the shape of the real tool's.
+
+        Raises:
+            MockAnswerError: The real tool could not have returned it.
+        """
+        self.record.response = answer
+        return answer if self.request.shape is None else self.request.shape(answer)
+
     def __enter__(self) -> ToolAttempt:
         self._begun = time.perf_counter()
         return self
