@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from callsheet._errors import CallsheetError as CallsheetError
     from callsheet._errors import ExpectationError as ExpectationError
     from callsheet._errors import InvalidArgumentsError as InvalidArgumentsError
+    from callsheet._errors import MockAnswerError as MockAnswerError
     from callsheet._errors import MockConfigError as MockConfigError
     from callsheet._errors import NetworkBlockedError as NetworkBlockedError
     from callsheet._errors import OptionError as OptionError
@@ -83,6 +84,7 @@ _EXPORTS = {
     "ExpectationError": "_errors",
     "FakeModel": "_fake_model",
     "InvalidArgumentsError": "_errors",
+    "MockAnswerError": "_errors",
     "MockConfigError": "_errors",
     "MockMCPServer": "_server",
     "MockTool": "_mocks",
