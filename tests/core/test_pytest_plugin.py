@@ -253,6 +253,53 @@ def test_markers_are_listed(inner):
     inner("", "--markers").stdout.fnmatch_lines(["@pytest.mark.agent_offline*hosts allowed*"])
 
 
+SNAPSHOT = """
+from callsheet import AgentResult, assert_snapshot
+
+def test_it():
+    assert_snapshot(AgentResult(response=TEXT), "answer")
+"""
+
+
+def test_snapshots_are_taken_compared_and_written_anew(inner, pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    inner(SNAPSHOT.replace("TEXT", "'one'")).stdout.fnmatch_lines(
+        ["callsheet: 1 snapshots created, 0 updated"]
+    )
+    inner(SNAPSHOT.replace("TEXT", "'one'")).assert_outcomes(passed=1)
+    inner(SNAPSHOT.replace("TEXT", "'two'")).assert_outcomes(failed=1)
+    updated = inner(SNAPSHOT.replace("TEXT", "'two'"), "--callsheet-update")
+    updated.stdout.fnmatch_lines(["callsheet: 0 snapshots created, 1 updated"])
+    inner(SNAPSHOT.replace("TEXT", "'two'")).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("args", [(), ("-n1",)], ids=["alone", "xdist"])
+def test_snapshots_nobody_asserts_on_are_told(inner, pytester, monkeypatch, args):
+    monkeypatch.delenv("CI", raising=False)
+    plugins = ("callsheet.pytest_plugin", "xdist")
+    code = SNAPSHOT.replace("TEXT", "'one'")
+    inner(code, plugins=plugins)
+    (pytester.path / ".callsheet_snapshots" / "old.json").write_text("{}", encoding="utf-8")
+    told = ["callsheet: 1 snapshots nobody asserted on*", "  .callsheet_snapshots?old.json"]
+    inner(code, *args, plugins=plugins).stdout.fnmatch_lines(told)
+    for part in (["-k", "it"], ["-m", "not slow"], ["test_snapshots_nobody_asserts_on_are_told.py"]):
+        assert "nobody asserted on" not in inner(code, *args, *part, plugins=plugins).stdout.str()
+
+
+def test_help_lists_the_option(inner):
+    inner("", "--help").stdout.fnmatch_lines(["*--callsheet-update*Write every snapshot anew*"])
+
+
+def test_agent_runner_is_the_loop_for_agents_without_a_framework(inner):
+    result = inner(
+        """
+def test_it(agent_runner, fake_model):
+    assert agent_runner(model=fake_model).sync_invoke("hi").response == ""
+"""
+    )
+    result.assert_outcomes(passed=1)
+
+
 def test_without_the_plugin_there_is_no_trace(inner):
     result = inner("def test_it(): pass", plugins=())
     assert "callsheet" not in result.stdout.str().replace("test_without_the_plugin", "")

@@ -71,9 +71,10 @@ def test_the_real_tool_runs_where_it_may():
 
 
 def test_a_tool_nobody_mocked_is_refused_and_the_session_poisoned():
-    with pytest.raises(
-        UnmockedToolError, match=r"No mock for tool 'search' \(agent 'Desk'\); mocked: 'book'"
-    ), Session(tools=[MockTool("book")]) as session:
+    with (
+        pytest.raises(UnmockedToolError, match=r"No mock for tool 'search' \(agent 'Desk'\); mocked: 'book'"),
+        Session(tools=[MockTool("book")]) as session,
+    ):
         with pytest.raises(UnmockedToolError):
             call(session, agent="Desk")
         # Every later call fails too, mocked or not.
@@ -82,9 +83,12 @@ def test_a_tool_nobody_mocked_is_refused_and_the_session_poisoned():
 
 
 def test_a_refusal_says_when_a_mock_was_for_other_arguments():
-    with pytest.raises(
-        UnmockedToolError, match=r"No mock of tool 'search' accepts \{'q': 1\}; mocked: 'search'"
-    ), Session(tools=[MockTool("search", when={"q": 2})]) as session:
+    with (
+        pytest.raises(
+            UnmockedToolError, match=r"No mock of tool 'search' accepts \{'q': 1\}; mocked: 'search'"
+        ),
+        Session(tools=[MockTool("search", when={"q": 2})]) as session,
+    ):
         call(session)
 
 
