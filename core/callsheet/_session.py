@@ -76,6 +76,7 @@ class Session:
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
+        self.unmocked = unmocked
         self.headers: dict[str, str] = dict(headers or {})
         self.recording = Recording()
         self._strict = strict
@@ -107,6 +108,8 @@ class Session:
             self._inventory.check_mocks(self.tools.tool_names)
             if self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
+        else:
+            self._inventory.check_bound_mocks(self.tools.tool_names)
         thread_patches.hold(self)
         if self._patches is not None:
             self._patches.hold(self)
@@ -144,6 +147,8 @@ class Session:
             return
         if not self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
+            if self._strict and self.model is not None:
+                self._inventory.check_scripts(self.model.agent_names)
         if self._strict and self.model is not None:
             self.model.check_used_up()
 
@@ -283,6 +288,10 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
+
+    def mock_names(self) -> set[str]:
+        """Give the names by which mocks may stand for the tools known so far."""
+        return self._inventory.mock_names()
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""

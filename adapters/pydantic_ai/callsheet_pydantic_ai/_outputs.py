@@ -1,0 +1,53 @@
+"""Output functions: code the model calls to end a run, which no tool hook sees."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest
+from pydantic_core import ValidationError, to_jsonable_python
+from pydantic_ai import ModelRetry
+
+from callsheet_pydantic_ai._active_run import ActiveRun
+
+
+async def answered_output(
+    active: ActiveRun, ctx: Any, context: Any, output: Any, handler: Callable[[Any], Awaitable[Any]]
+) -> Any:
+    """Process an output, asking the session where that runs an output function."""
+    if not context.has_function:
+        return await handler(output)
+    request = _request(active, context, output)
+    if ctx.partial_output:
+        # A function of a stream is called for every part of the output; the session answers it once, whole.
+        raise ValidationError.from_exception_data("partial output", [])
+    try:
+        with active.session.inside(active.record):
+            return await active.session.answer_tool_async(request, lambda: handler(output))
+    except InvalidArgumentsError as error:
+        raise ModelRetry(f"Invalid arguments for {request.name!r}: {error}") from error
+    except ToolError as error:
+        raise ModelRetry(str(error)) from error
+
+
+def _request(active: ActiveRun, context: Any, output: Any) -> ToolRequest:
+    call = context.tool_call
+    # Versions before it was told, and unions answered in one text, leave the function without a name.
+    function = getattr(context, "function_name", None)
+    name = call.tool_name if call is not None else function or "output_function"
+    return ToolRequest(
+        name=name,
+        args=_arguments(output),
+        call_id=active.id_for_running(call.tool_call_id) if call is not None else None,
+        agent=active.record.agent,
+        kind="output",
+        aliases=(function,) if function is not None and function != name else (),
+    )
+
+
+def _arguments(output: Any) -> dict[str, Any]:
+    value = to_jsonable_python(output, fallback=repr)
+    if isinstance(value, dict):
+        return value
+    return {"text" if isinstance(value, str) else "response": value}

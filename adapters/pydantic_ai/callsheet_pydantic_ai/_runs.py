@@ -1,0 +1,86 @@
+"""Runs: `Agent.iter`, which every way of running an agent goes through."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import wraps
+from typing import Any
+
+from callsheet.adapters import Session, TraceEntry, active_scope, described
+from pydantic_ai.tools import DeferredToolRequests
+from pydantic_core import to_json
+
+from callsheet_pydantic_ai import _mcp
+from callsheet_pydantic_ai._active_run import ActiveRun
+from callsheet_pydantic_ai._injector import Injector
+from callsheet_pydantic_ai._messages import latest_request_parts, opening
+from callsheet_pydantic_ai._models import configured, instrumented, model_name, replacement
+from callsheet_pydantic_ai._recorder import Recorder
+from callsheet_pydantic_ai._told import note_told
+
+
+def recorded_iter(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `Agent.iter`."""
+
+    @wraps(original)
+    def iter(self: Any, *args: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None:
+            return original(self, *args, **kwargs)
+        return _recorded(original, scope.session, self, args, kwargs)
+
+    return iter
+
+
+@asynccontextmanager
+async def _recorded(
+    original: Callable[..., Any], session: Session, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> AsyncIterator[Any]:
+    session.require_open(f"A run of agent {agent.name!r}")
+    _mcp.watch(session)
+    prompt = args[0] if args else kwargs.get("user_prompt")
+    record = session.open_run(agent=agent.name, opening=opening(prompt, kwargs.get("message_history")))
+    own_model = configured(agent, kwargs.get("model"))
+    active = ActiveRun(session, record, configured_model=model_name(own_model))
+    active.model = replacement(session, active, own_model)
+    kwargs["capabilities"] = [*(kwargs.get("capabilities") or ()), Recorder(active), Injector(active)]
+    try:
+        async with AsyncExitStack() as stack:
+            override = active.model is not None
+            # Only until the run has chosen its model: code of the run sees the agent as it is.
+            with agent.override(model=instrumented(active.model, own_model)) if override else nullcontext():
+                run = await stack.enter_async_context(original(agent, *args, **kwargs))
+            try:
+                yield run
+            finally:
+                note_told(active, latest_request_parts(run.all_messages()))
+        _finish(active, run)
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        record.error = described(error)
+        raise
+
+
+def _finish(active: ActiveRun, run: Any) -> None:
+    output = active.output if run.result is None else run.result.output
+    if isinstance(output, DeferredToolRequests):
+        _note_interrupts(active, output)
+    if active.record.parent is None and (active.finished or run.result is not None):
+        native = run if run.result is None else run.result
+        active.session.finish(response=_text(output), output=output, native=native)
+
+
+def _note_interrupts(active: ActiveRun, requests: DeferredToolRequests) -> None:
+    for part in [*requests.calls, *requests.approvals]:
+        call = active.find_call(part.tool_call_id)
+        if call is not None:
+            call.outcome = "interrupted"
+            active.record.add(TraceEntry("interrupt", call.name, agent=call.agent))
+
+
+def _text(output: Any) -> str:
+    if output is None or isinstance(output, str):
+        return output or ""
+    return to_json(output, fallback=str).decode()
