@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.models import Model
 
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
 from callsheet_pydantic_ai._inventory import inventory
 from callsheet_pydantic_ai._messages import to_history
 from callsheet_pydantic_ai._patches import PATCHES
@@ -57,7 +57,9 @@ class PydanticAIAdapter(BaseAdapter[AbstractAgent[Any, Any]]):
         return _events(self.agent, message, _run_options(history, options))
 
 
-async def _events(agent: AbstractAgent[Any, Any], message: Any, options: dict[str, Any]) -> AsyncIterator[Any]:
+async def _events(
+    agent: AbstractAgent[Any, Any], message: Any, options: dict[str, Any]
+) -> AsyncIterator[Any]:
     async with agent.run_stream_events(message, **options) as events:
         async for event in events:
             yield event

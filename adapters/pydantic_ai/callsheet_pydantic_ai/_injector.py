@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from callsheet.adapters import ModelRequest
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.settings import merge_model_settings
 from pydantic_ai.toolsets import AbstractToolset
 
+from callsheet.adapters import ModelRequest
 from callsheet_pydantic_ai._active_run import ActiveRun
 from callsheet_pydantic_ai._outputs import answered_output
 from callsheet_pydantic_ai._toolset import SessionToolset

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from callsheet.adapters import Inventory
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.toolsets import (
     AbstractToolset,
@@ -19,6 +18,8 @@ from pydantic_ai.toolsets import (
     PreparedToolset,
     RenamedToolset,
 )
+
+from callsheet.adapters import Inventory
 
 _SAME_NAMES = (ApprovalRequiredToolset, FilteredToolset, PreparedToolset)
 

@@ -8,11 +8,11 @@ from functools import wraps
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
-from callsheet.adapters import Patch, PatchSet, Session, active_scope
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
+from callsheet.adapters import Patch, PatchSet, Session, active_scope
 from callsheet_pydantic_ai._active_run import ActiveRun
 
 _MODULE = "pydantic_ai.mcp"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from callsheet.adapters import TraceEntry, message_text
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -17,14 +16,13 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from callsheet.adapters import TraceEntry, message_text
+
 
 def to_history(messages: Sequence[Any]) -> list[ModelMessage]:
     """Give messages as Pydantic AI's own; those that are already stay as they are."""
-    history: list[ModelMessage] = []
     names: dict[str, str] = {}
-    for message in messages:
-        history.append(_from_openai(message, names) if isinstance(message, Mapping) else message)
-    return history
+    return [_from_openai(message, names) if isinstance(message, Mapping) else message for message in messages]
 
 
 def to_openai(messages: Iterable[ModelMessage], instructions: str | None = None) -> list[dict[str, Any]]:

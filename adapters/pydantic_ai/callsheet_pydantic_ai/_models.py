@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from callsheet.adapters import Session
 from pydantic_ai.models import Model, infer_model_profile
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 
+from callsheet.adapters import Session
 from callsheet_pydantic_ai._active_run import ActiveRun
 from callsheet_pydantic_ai._scripted_model import ScriptedModel
 
@@ -62,4 +62,4 @@ def _in_the_image_of(model: type[Model]) -> type[ScriptedModel]:
 
 
 def _answering(value: Any) -> Any:
-    return classmethod(lambda cls: value)
+    return staticmethod(lambda: value)

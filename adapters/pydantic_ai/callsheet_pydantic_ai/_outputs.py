@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest
-from pydantic_core import ValidationError, to_jsonable_python
 from pydantic_ai import ModelRetry
+from pydantic_core import ValidationError, to_jsonable_python
 
+from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest
 from callsheet_pydantic_ai._active_run import ActiveRun
 
 

@@ -8,6 +8,11 @@ from functools import wraps
 from importlib.metadata import version
 from typing import Any
 
+from pydantic_ai import Agent, direct
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.test import TestModel
+
 from callsheet.adapters import (
     Patch,
     PatchSet,
@@ -15,15 +20,16 @@ from callsheet.adapters import (
     UnsupportedFrameworkError,
     active_scope,
 )
-from pydantic_ai import Agent, direct
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.models.function import FunctionModel
-from pydantic_ai.models.test import TestModel
-
 from callsheet_pydantic_ai._runs import recorded_iter
 
 FLOOR = (2, 0, 0)
-_HOOKS = ("get_ordering", "get_wrapper_toolset", "before_model_request", "wrap_model_request", "wrap_output_process")
+_HOOKS = (
+    "get_ordering",
+    "get_wrapper_toolset",
+    "before_model_request",
+    "wrap_model_request",
+    "wrap_output_process",
+)
 
 
 def patches() -> Iterator[Patch]:
@@ -49,7 +55,7 @@ def _refused_directly(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is not None and not isinstance(model, (TestModel, FunctionModel)):
             _refuse(
                 f"A direct request to model {getattr(model, 'model_name', model)!r} was about to be made. "
-                "Make it through an Agent, give it a TestModel or FunctionModel, or mock the tool that makes it."
+                "Make it through an Agent, give it a TestModel or FunctionModel, or mock its tool."
             )
         return original(model, *args, **kwargs)
 
@@ -63,7 +69,7 @@ def _refused_in_realtime(original: Callable[..., Any]) -> Callable[..., Any]:
     def resolve(self: Any, *args: Any, **kwargs: Any) -> Any:
         if active_scope() is not None:
             _refuse(
-                f"Agent {self.name!r} was about to open a realtime session, whose tools can not be mocked yet. "
+                f"Agent {self.name!r} was about to open a realtime session, whose tools no mock answers yet. "
                 "Leave it out of the test."
             )
         return original(self, *args, **kwargs)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from callsheet.adapters import CallRecord, Usage, parse_arguments
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.messages import ModelResponse, NativeToolCallPart, NativeToolReturnPart, ThinkingPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelResponse,
+    NativeToolCallPart,
+    NativeToolReturnPart,
+    ThinkingPart,
+    ToolCallPart,
+)
 
+from callsheet.adapters import CallRecord, Usage, parse_arguments
 from callsheet_pydantic_ai._active_run import ActiveRun
 from callsheet_pydantic_ai._messages import latest_request_parts, raw_arguments, response_text
 from callsheet_pydantic_ai._told import note_told

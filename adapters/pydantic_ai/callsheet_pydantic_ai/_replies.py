@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callsheet.adapters import ModelReply
 from pydantic import BaseModel
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 from pydantic_core import to_json, to_jsonable_python
 
+from callsheet.adapters import ModelReply
+
 # Pydantic AI's words for what others call otherwise.
-_FINISH_REASONS = {"tool_calls": "tool_call", "tool_use": "tool_call", "end_turn": "stop", "max_tokens": "length"}
+_FINISH_REASONS = {
+    "tool_calls": "tool_call",
+    "tool_use": "tool_call",
+    "end_turn": "stop",
+    "max_tokens": "length",
+}
 
 
 def response(reply: ModelReply, parameters: ModelRequestParameters, output_id: str) -> ModelResponse:
@@ -35,7 +41,9 @@ def response(reply: ModelReply, parameters: ModelRequestParameters, output_id: s
     if reply.output is not None:
         parts.append(_output(reply, parameters, output_id))
     reason = "content_filter" if reply.refusal is not None else reply.finish_reason
-    return ModelResponse(parts=parts, usage=_usage(reply), finish_reason=_FINISH_REASONS.get(str(reason), reason))  # type: ignore[arg-type]
+    return ModelResponse(
+        parts=parts, usage=_usage(reply), finish_reason=_FINISH_REASONS.get(str(reason), reason)
+    )  # type: ignore[arg-type]
 
 
 def _usage(reply: ModelReply) -> RequestUsage:
@@ -80,7 +88,9 @@ def _branches(schema: Mapping[str, Any]) -> list[Any]:
 def _fitting_kind(kinds: Mapping[str, Any], output: Any, value: Any) -> str:
     if type(output).__name__ in kinds:
         return type(output).__name__
-    fitting = (kind for kind, branch in kinds.items() if _accepts(branch["properties"].get("data", {}), value))
+    fitting = (
+        kind for kind, branch in kinds.items() if _accepts(branch["properties"].get("data", {}), value)
+    )
     return next(fitting, next(iter(kinds)))
 
 

@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import Session, TraceEntry, active_scope, described
 from pydantic_ai.tools import DeferredToolRequests
 from pydantic_core import to_json
 
+from callsheet.adapters import Session, TraceEntry, active_scope, described
 from callsheet_pydantic_ai import _mcp
 from callsheet_pydantic_ai._active_run import ActiveRun
 from callsheet_pydantic_ai._injector import Injector
@@ -24,13 +24,13 @@ def recorded_iter(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `Agent.iter`."""
 
     @wraps(original)
-    def iter(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def recorded(self: Any, *args: Any, **kwargs: Any) -> Any:
         scope = active_scope()
         if scope is None:
             return original(self, *args, **kwargs)
         return _recorded(original, scope.session, self, args, kwargs)
 
-    return iter
+    return recorded
 
 
 @asynccontextmanager

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from callsheet.adapters import ModelReply, ModelRequest, ScriptError
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 
+from callsheet.adapters import ModelReply, ModelRequest, ScriptError
 from callsheet_pydantic_ai._active_run import ActiveRun
 from callsheet_pydantic_ai._messages import raw_arguments, to_openai
 from callsheet_pydantic_ai._replies import response
@@ -90,7 +90,9 @@ class ScriptedModel(Model[Any]):
             reply = await active.session.answer_model_async(request)
         self._check(reply)
         record, recording = active.record, active.session.recording
-        output_id = recording.new_call_id(record, f"{record.turns}_output") if reply.output is not None else ""
+        output_id = (
+            recording.new_call_id(record, f"{record.turns}_output") if reply.output is not None else ""
+        )
         given = response(reply, parameters, output_id)
         given.model_name, given.provider_name = self._name, self._system
         return given, parameters
@@ -98,8 +100,8 @@ class ScriptedModel(Model[Any]):
     def _check(self, reply: ModelReply) -> None:
         if reply.handoff is not None:
             error = ScriptError(
-                f"The script of agent {self._active.record.agent!r} hands over to {reply.handoff!r}, but Pydantic AI "
-                "has no handoffs. Script a call of the tool or output function that runs the other agent."
+                f"The script of agent {self._active.record.agent!r} hands over to {reply.handoff!r}, "
+                "but Pydantic AI has no handoffs. Script a call of the tool or output function that runs the other agent."
             )
             self._active.session.poison(error)
             raise error
@@ -155,15 +157,11 @@ class ScriptedStream(StreamedResponse):
             for delta in _WORDS.findall(part.content):
                 yield from parts.handle_thinking_delta(vendor_part_id=index, content=delta)
         elif type(part) is ToolCallPart:
-            name, call_id = part.tool_name, part.tool_call_id
-            for delta in [None, *_WORDS.findall(raw_arguments(part))]:
-                event = parts.handle_tool_call_delta(
-                    vendor_part_id=index, tool_name=name, args=delta, tool_call_id=call_id
-                )
-                # A name is added up like the arguments, so it is said once.
-                name = None
-                if event is not None:
-                    yield event
+            yield parts.handle_tool_call_delta(
+                vendor_part_id=index, tool_name=part.tool_name, args=None, tool_call_id=part.tool_call_id
+            )
+            for delta in _WORDS.findall(raw_arguments(part)):
+                yield parts.handle_tool_call_delta(vendor_part_id=index, args=delta)
         else:
             yield parts.handle_part(vendor_part_id=index, part=part)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from callsheet.adapters import CallRecord
 from pydantic_ai.messages import ToolReturnPart
 
+from callsheet.adapters import CallRecord
 from callsheet_pydantic_ai._active_run import ActiveRun
 from callsheet_pydantic_ai._messages import told_text
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest, ToolTimedOutError
 from pydantic_ai import ModelRetry
 from pydantic_ai.exceptions import ApprovalRequired
 from pydantic_ai.messages import ToolReturn
@@ -21,6 +20,7 @@ from pydantic_ai.toolsets import (
 )
 from pydantic_core import to_jsonable_python
 
+from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest, ToolTimedOutError
 from callsheet_pydantic_ai import _mcp
 from callsheet_pydantic_ai._active_run import ActiveRun
 
@@ -58,8 +58,13 @@ class SessionToolset(WrapperToolset[Any]):
             path = list(_path(self.wrapped, name, tool))
             _require_approval(path, tool_args, ctx)
         timeout = _timeout(path)
+        leaf, _ = path[-1]
+        is_mcp = leaf is self or _mcp.is_server(leaf)
+        request = self._request(name, tool_args, ctx, tool, "mcp" if is_mcp else "function", timeout)
         try:
-            return await self._answer(name, tool_args, ctx, tool, path[-1][0], timeout)
+            return await self._answer(
+                request, ctx, lambda: self.wrapped.call_tool(name, tool_args, ctx, tool)
+            )
         except InvalidArgumentsError as error:
             raise ModelRetry(f"Invalid arguments for tool {name!r}: {error}") from error
         except ToolTimedOutError as error:
@@ -68,28 +73,27 @@ class SessionToolset(WrapperToolset[Any]):
         except ToolError as error:
             raise ModelRetry(str(error)) from error
 
-    async def _answer(
-        self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any, leaf: Any, timeout: float | None
-    ) -> Any:
-        active = self.active
-        is_mcp = leaf is self or _mcp.is_server(leaf)
+    def _request(
+        self, name: str, tool_args: Any, ctx: Any, tool: Any, kind: Any, timeout: float | None
+    ) -> ToolRequest:
         args = to_jsonable_python(tool_args, fallback=repr)
-        call_id = active.id_for_running(ctx.tool_call_id) if ctx.tool_call_id else None
-        request = ToolRequest(
+        call_id = self.active.id_for_running(ctx.tool_call_id) if ctx.tool_call_id else None
+        return ToolRequest(
             name=name,
             args=args,
             call_id=call_id,
-            agent=active.record.agent,
-            kind="mcp" if is_mcp else "function",
+            agent=self.active.record.agent,
+            kind=kind,
             # The framework has checked the arguments against the schema of every other tool.
-            schema=tool.tool_def.parameters_json_schema if is_mcp else None,
+            schema=tool.tool_def.parameters_json_schema if kind == "mcp" else None,
             timeout=timeout,
             metadata=self._as_written(call_id, args),
         )
+
+    async def _answer(self, request: ToolRequest, ctx: Any, real: Callable[[], Awaitable[Any]]) -> Any:
+        active = self.active
         with active.session.inside(active.record):
-            answer = await active.session.answer_tool_async(
-                request, lambda: self.wrapped.call_tool(name, tool_args, ctx, tool)
-            )
+            answer = await active.session.answer_tool_async(request, real)
         record = active.find_call(ctx.tool_call_id)
         if record is not None and isinstance(answer, ToolReturn):
             record.response = answer.return_value
@@ -104,7 +108,7 @@ class SessionToolset(WrapperToolset[Any]):
 
 
 def _path(toolset: Any, name: str, tool: Any) -> Iterator[tuple[Any, Any]]:
-    """Give the toolsets a call passes through, each with its own view of the tool, down to the one that runs it."""
+    """Give the toolsets a call passes through, each with its view of the tool, down to the one that runs it."""
     while toolset is not None:
         yield toolset, tool
         if isinstance(toolset, CombinedToolset):
@@ -122,9 +126,9 @@ def _path(toolset: Any, name: str, tool: Any) -> Iterator[tuple[Any, Any]]:
 
 def _require_approval(path: list[tuple[Any, Any]], tool_args: dict[str, Any], ctx: Any) -> None:
     for toolset, tool in path:
-        if isinstance(toolset, ApprovalRequiredToolset) and not ctx.tool_call_approved:
-            if toolset.approval_required_func(ctx, tool.tool_def, tool_args):
-                raise ApprovalRequired
+        asks = isinstance(toolset, ApprovalRequiredToolset) and not ctx.tool_call_approved
+        if asks and toolset.approval_required_func(ctx, tool.tool_def, tool_args):
+            raise ApprovalRequired
 
 
 def _timeout(path: list[tuple[Any, Any]]) -> float | None:

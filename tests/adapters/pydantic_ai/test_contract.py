@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from callsheet_pydantic_ai import PydanticAIAdapter
 from pydantic_ai import Agent, ModelRetry, UsageLimitExceeded, UsageLimits
 from pydantic_ai.models.function import FunctionModel
 
 from callsheet import MockTool
 from callsheet.testing import AdapterContract, Canary
+from callsheet_pydantic_ai import PydanticAIAdapter
 
 
 def unreachable(messages: Any, info: Any) -> Any:
