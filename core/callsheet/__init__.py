@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from callsheet._errors import SessionError as SessionError
     from callsheet._errors import ToolError as ToolError
     from callsheet._errors import ToolTimedOutError as ToolTimedOutError
+    from callsheet._errors import UnknownFormatError as UnknownFormatError
     from callsheet._errors import UnknownMockError as UnknownMockError
     from callsheet._errors import UnknownToolError as UnknownToolError
     from callsheet._errors import UnmockedToolError as UnmockedToolError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from callsheet._fake_model import FakeModel as FakeModel
     from callsheet._mocks import MockTool as MockTool
     from callsheet._offline import offline as offline
+    from callsheet._parsing import parse_response as parse_response
+    from callsheet._parsing import parse_stream as parse_stream
     from callsheet._redaction import configure_redaction as configure_redaction
     from callsheet._redaction import redact as redact
     from callsheet._requests import ModelRequest as ModelRequest
@@ -82,6 +85,7 @@ _EXPORTS = {
     "ToolError": "_errors",
     "ToolTimedOutError": "_errors",
     "TraceEntry": "_values",
+    "UnknownFormatError": "_errors",
     "UnknownMockError": "_errors",
     "UnknownToolError": "_errors",
     "UnmockedToolError": "_errors",
@@ -104,6 +108,8 @@ _EXPORTS = {
     "assert_trajectory": "assertions",
     "configure_redaction": "_redaction",
     "offline": "_offline",
+    "parse_response": "_parsing",
+    "parse_stream": "_parsing",
     "redact": "_redaction",
     "wrap": "_discovery",
 }

@@ -105,6 +105,10 @@ class VacuousAssertionWarning(UserWarning):
     """An assertion passed only because nothing happened at all."""
 
 
+class UnknownFormatError(CallsheetError, ValueError):
+    """A provider payload has no shape that is known, or not the shape it was said to have."""
+
+
 class ToolError(Exception):
     """A mock's `error=`, raised where the real tool would have failed.
 

@@ -35,7 +35,9 @@ def _entries(trace: Sequence[TraceEntry], *, parent_id: str | None, indent: str)
             yield from _batch(trace, list(batch), deeper, parallel=turn is not None)
 
 
-def _batch(trace: Sequence[TraceEntry], batch: list[TraceEntry], indent: str, *, parallel: bool) -> Iterator[str]:
+def _batch(
+    trace: Sequence[TraceEntry], batch: list[TraceEntry], indent: str, *, parallel: bool
+) -> Iterator[str]:
     calls = [entry for entry in batch if entry.tool_call is not None]
     for entry in batch:
         call = entry.tool_call
@@ -62,7 +64,9 @@ def _called(entry: TraceEntry, call: ToolCall) -> str:
         return f"handoff to {entry.content}"
     args = ", ".join(f"{name}={_short(value)}" for name, value in redact(call.args).items())
     written = f" wrote {_short(call.raw_args)}" if call.raw_args is not None else ""
-    answer = f"-> {_short(call.response)}" if call.error is None else f"!! {call.outcome}: {_short(call.error)}"
+    answer = (
+        f"-> {_short(call.response)}" if call.error is None else f"!! {call.outcome}: {_short(call.error)}"
+    )
     again = f" x{call.attempts}" if call.attempts > 1 else ""
     if call.outcome in ("skipped", "interrupted", "unknown"):
         return f"{call.name}({args}){written} [{call.outcome}]"

@@ -165,5 +165,7 @@ def _count(journal: _journal.Journal) -> dict[str, int]:
     calls = [call for result in journal.results for call in result.tool_calls]
     ran = [call for call in calls if call.outcome in ("success", "failed")]
     mocked = sum(call.mocked for call in ran)
-    counts = (len(journal.results), len(calls), mocked, len(ran) - mocked, journal.refused)
+    # A handoff or a sub-agent is no tool that could have done harm; its own tools are counted.
+    real = sum(not call.mocked and call.kind not in ("agent", "handoff") for call in ran)
+    counts = (len(journal.results), len(calls), mocked, real, journal.refused)
     return dict(zip(_COUNTS, counts, strict=True))

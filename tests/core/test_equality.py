@@ -235,16 +235,21 @@ def test_a_value_too_deep_to_hash_is_not_frozen() -> None:
 
 
 _SCALARS = (
-    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, -0.0, 0.5, math.nan])
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.sampled_from([0.0, 1.0, -0.0, 0.5, math.nan])
     | st.sampled_from(["", "a", b"a", bytearray(b"a"), Decimal(1), Decimal("nan"), Fraction(1, 2), 1j])
 )
 _HASHABLE = st.none() | st.booleans() | st.integers(-1, 1) | st.sampled_from([1.0, "a", b"a", (1,), (True,)])
 VALUES = st.recursive(
     _SCALARS,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.tuples(inner, inner)
-    | st.dictionaries(_HASHABLE, inner, max_size=3)
-    | st.sets(_HASHABLE, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(_HASHABLE, inner, max_size=3)
+        | st.sets(_HASHABLE, max_size=3)
+    ),
     max_leaves=6,
 )
 
