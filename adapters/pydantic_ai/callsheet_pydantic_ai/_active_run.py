@@ -18,6 +18,8 @@ class ActiveRun:
         model: The model the session puts in the place of the agent's, or None.
         configured_model: The name of the model the agent is configured with, or None.
         output: The final output, once there is one.
+        finished: Whether there is one.
+        externals: The definitions of the tools whose answers come from outside, by name.
     """
 
     session: Session
@@ -26,6 +28,7 @@ class ActiveRun:
     configured_model: str | None = None
     output: Any = None
     finished: bool = False
+    externals: dict[str, Any] = field(default_factory=dict)
     _filed: dict[str, str] = field(default_factory=dict)
     _ahead: set[str] = field(default_factory=set)
 

@@ -60,23 +60,25 @@ class _Walk:
 
     def names(self, toolset: AbstractToolset[Any]) -> set[str]:
         """Give the names the model knows the tools by."""
-        if isinstance(toolset, CombinedToolset):
-            return {name for part in toolset.toolsets for name in self.names(part)}
-        if isinstance(toolset, PrefixedToolset):
-            return {f"{toolset.prefix}_{name}" for name in self.names(toolset.wrapped)}
-        if isinstance(toolset, RenamedToolset):
-            renamed = {old: new for new, old in toolset.name_map.items()}
-            return {renamed.get(name, name) for name in self.names(toolset.wrapped)}
-        if isinstance(toolset, _SAME_NAMES):
-            return self.names(toolset.wrapped)
-        if isinstance(toolset, ExternalToolset):
-            return {tool.name for tool in toolset.tool_defs}
         if isinstance(toolset, FunctionToolset):
             self.functions.extend(tool.function for tool in toolset.tools.values())
             return set(toolset.tools)
-        self.complete = False
+        if isinstance(toolset, ExternalToolset):
+            return {tool.name for tool in toolset.tool_defs}
+        if isinstance(toolset, CombinedToolset):
+            return {name for part in toolset.toolsets for name in self.names(part)}
+        return self._wrapped_names(toolset)
+
+    def _wrapped_names(self, toolset: Any) -> set[str]:
         inner = getattr(toolset, "wrapped", None)
-        return self.names(inner) if isinstance(inner, AbstractToolset) else set()
+        names = self.names(inner) if isinstance(inner, AbstractToolset) else set()
+        if isinstance(toolset, PrefixedToolset):
+            return {f"{toolset.prefix}_{name}" for name in names}
+        if isinstance(toolset, RenamedToolset):
+            renamed = {old: new for new, old in toolset.name_map.items()}
+            return {renamed.get(name, name) for name in names}
+        self.complete = self.complete and isinstance(toolset, _SAME_NAMES)
+        return names
 
 
 def _output_names(agent: Any) -> Iterator[str]:

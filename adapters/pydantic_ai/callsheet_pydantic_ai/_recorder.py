@@ -16,6 +16,7 @@ from pydantic_ai.messages import (
 
 from callsheet.adapters import CallRecord, Usage, parse_arguments
 from callsheet_pydantic_ai._active_run import ActiveRun
+from callsheet_pydantic_ai._deferred import answered_externals
 from callsheet_pydantic_ai._messages import latest_request_parts, raw_arguments, response_text
 from callsheet_pydantic_ai._told import note_told
 
@@ -76,6 +77,10 @@ class Recorder(AbstractCapability[Any]):
             if record is not None and not record.attempts:
                 record.outcome, record.attempts = "success", 1
         return accepted
+
+    async def handle_deferred_tool_calls(self, ctx: Any, *, requests: Any) -> Any:
+        """Answer calls of external tools before any capability that would resolve them."""
+        return await answered_externals(self._active, ctx, requests, Recorder)
 
     def _call(self, part: Any, response: ModelResponse, outputs: set[str]) -> CallRecord | None:
         if isinstance(part, ToolCallPart):

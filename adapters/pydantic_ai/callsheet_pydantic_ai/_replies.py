@@ -14,7 +14,7 @@ from pydantic_core import to_json, to_jsonable_python
 from callsheet.adapters import ModelReply
 
 # Pydantic AI's words for what others call otherwise.
-_FINISH_REASONS = {
+_FINISH_REASONS: dict[str, Any] = {
     "tool_calls": "tool_call",
     "tool_use": "tool_call",
     "end_turn": "stop",
@@ -40,10 +40,8 @@ def response(reply: ModelReply, parameters: ModelRequestParameters, output_id: s
     parts.extend(ToolCallPart(call.name, call.raw, tool_call_id=call.id or "") for call in reply.tool_calls)
     if reply.output is not None:
         parts.append(_output(reply, parameters, output_id))
-    reason = "content_filter" if reply.refusal is not None else reply.finish_reason
-    return ModelResponse(
-        parts=parts, usage=_usage(reply), finish_reason=_FINISH_REASONS.get(str(reason), reason)
-    )  # type: ignore[arg-type]
+    reason: Any = "content_filter" if reply.refusal is not None else reply.finish_reason
+    return ModelResponse(parts=parts, usage=_usage(reply), finish_reason=_FINISH_REASONS.get(reason, reason))
 
 
 def _usage(reply: ModelReply) -> RequestUsage:

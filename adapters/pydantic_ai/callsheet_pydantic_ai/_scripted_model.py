@@ -100,8 +100,8 @@ class ScriptedModel(Model[Any]):
     def _check(self, reply: ModelReply) -> None:
         if reply.handoff is not None:
             error = ScriptError(
-                f"The script of agent {self._active.record.agent!r} hands over to {reply.handoff!r}, "
-                "but Pydantic AI has no handoffs. Script a call of the tool or output function that runs the other agent."
+                f"The script of agent {self._active.record.agent!r} hands over to {reply.handoff!r}, but "
+                "Pydantic AI has no handoffs. Script a call of what runs the other agent."
             )
             self._active.session.poison(error)
             raise error

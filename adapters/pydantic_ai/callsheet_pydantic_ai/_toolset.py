@@ -47,6 +47,9 @@ class SessionToolset(WrapperToolset[Any]):
         tools = await super().get_tools(ctx)
         if _mcp.decision(self.active.session).closed and _mcp.has_server(self.wrapped):
             tools = {**_mcp.stand_ins(self.active, self, tools, ctx), **tools}
+        self.active.externals.update(
+            (name, tool.tool_def) for name, tool in tools.items() if tool.tool_def.kind == "external"
+        )
         self.active.session.note_tools(self.active.record.agent, tools)
         return tools
 
@@ -108,7 +111,7 @@ class SessionToolset(WrapperToolset[Any]):
 
 
 def _path(toolset: Any, name: str, tool: Any) -> Iterator[tuple[Any, Any]]:
-    """Give the toolsets a call passes through, each with its view of the tool, down to the one that runs it."""
+    """Give the toolsets a call passes through, each with its view of the tool, down to who runs it."""
     while toolset is not None:
         yield toolset, tool
         if isinstance(toolset, CombinedToolset):
