@@ -19,6 +19,7 @@ class ActiveRun:
         configured_model: The name of the model the agent is configured with, or None.
         output: The final output, once there is one.
         finished: Whether there is one.
+        beneath: The names of the tools that the session stands right before.
         externals: The definitions of the tools whose answers come from outside, by name.
     """
 
@@ -28,6 +29,7 @@ class ActiveRun:
     configured_model: str | None = None
     output: Any = None
     finished: bool = False
+    beneath: set[str] = field(default_factory=set)
     externals: dict[str, Any] = field(default_factory=dict)
     _filed: dict[str, str] = field(default_factory=dict)
     _ahead: set[str] = field(default_factory=set)

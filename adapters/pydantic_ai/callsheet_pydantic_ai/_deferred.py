@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from callsheet.adapters import ToolError, ToolRequest, parse_arguments
 from pydantic_ai import ModelRetry
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 
+from callsheet.adapters import ToolError, ToolRequest, parse_arguments
 from callsheet_pydantic_ai._active_run import ActiveRun
 from callsheet_pydantic_ai._messages import raw_arguments
 

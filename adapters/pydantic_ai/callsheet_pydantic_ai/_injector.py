@@ -11,6 +11,7 @@ from pydantic_ai.toolsets import AbstractToolset
 
 from callsheet.adapters import ModelRequest
 from callsheet_pydantic_ai._active_run import ActiveRun
+from callsheet_pydantic_ai._answers import answered, tool_request
 from callsheet_pydantic_ai._outputs import answered_output
 from callsheet_pydantic_ai._toolset import SessionToolset
 
@@ -57,6 +58,13 @@ class Injector(AbstractCapability[Any]):
         model = active.configured_model or request_context.model.model_name
         active.session.note_request(ModelRequest(agent=active.record.agent, model=model, headers=headers))
         return request_context
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        """Let the session answer a tool that a capability put around all others."""
+        if call.tool_name in self._active.beneath:
+            return await handler(args)
+        request = tool_request(self._active, call.tool_name, args, call.tool_call_id, tool_def)
+        return await answered(self._active, request, lambda: handler(args))
 
     async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
         """Let the session answer an output function."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pydantic_ai import ModelRetry
 from pydantic_core import ValidationError, to_jsonable_python
 
-from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest
+from callsheet.adapters import ToolRequest, parse_arguments
 from callsheet_pydantic_ai._active_run import ActiveRun
+from callsheet_pydantic_ai._answers import answered
+from callsheet_pydantic_ai._messages import raw_arguments
 
 
 async def answered_output(
@@ -22,13 +23,7 @@ async def answered_output(
     if ctx.partial_output:
         # A function of a stream is called for every part of the output; the session answers it once, whole.
         raise ValidationError.from_exception_data("partial output", [])
-    try:
-        with active.session.inside(active.record):
-            return await active.session.answer_tool_async(request, lambda: handler(output))
-    except InvalidArgumentsError as error:
-        raise ModelRetry(f"Invalid arguments for {request.name!r}: {error}") from error
-    except ToolError as error:
-        raise ModelRetry(str(error)) from error
+    return await answered(active, request, lambda: handler(output))
 
 
 def _request(active: ActiveRun, context: Any, output: Any) -> ToolRequest:
@@ -38,7 +33,7 @@ def _request(active: ActiveRun, context: Any, output: Any) -> ToolRequest:
     name = call.tool_name if call is not None else function or "output_function"
     return ToolRequest(
         name=name,
-        args=_arguments(output),
+        args=_arguments(call, output),
         call_id=active.id_for_running(call.tool_call_id) if call is not None else None,
         agent=active.record.agent,
         kind="output",
@@ -46,8 +41,9 @@ def _request(active: ActiveRun, context: Any, output: Any) -> ToolRequest:
     )
 
 
-def _arguments(output: Any) -> dict[str, Any]:
+def _arguments(call: Any, output: Any) -> dict[str, Any]:
+    written = parse_arguments(raw_arguments(call)) if call is not None else None
+    if written is not None:
+        return written
     value = to_jsonable_python(output, fallback=repr)
-    if isinstance(value, dict):
-        return value
-    return {"text" if isinstance(value, str) else "response": value}
+    return value if isinstance(value, dict) else {"text": value}

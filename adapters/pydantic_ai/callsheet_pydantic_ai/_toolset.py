@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic_ai import ModelRetry
 from pydantic_ai.exceptions import ApprovalRequired
-from pydantic_ai.messages import ToolReturn
 from pydantic_ai.toolsets import (
     AbstractToolset,
     ApprovalRequiredToolset,
@@ -18,11 +16,10 @@ from pydantic_ai.toolsets import (
     RenamedToolset,
     WrapperToolset,
 )
-from pydantic_core import to_jsonable_python
 
-from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest, ToolTimedOutError
 from callsheet_pydantic_ai import _mcp
 from callsheet_pydantic_ai._active_run import ActiveRun
+from callsheet_pydantic_ai._answers import answered, tool_request
 
 
 @dataclass
@@ -47,6 +44,7 @@ class SessionToolset(WrapperToolset[Any]):
         tools = await super().get_tools(ctx)
         if _mcp.decision(self.active.session).closed and _mcp.has_server(self.wrapped):
             tools = {**_mcp.stand_ins(self.active, self, tools, ctx), **tools}
+        self.active.beneath.update(tools)
         self.active.externals.update(
             (name, tool.tool_def) for name, tool in tools.items() if tool.tool_def.kind == "external"
         )
@@ -60,54 +58,22 @@ class SessionToolset(WrapperToolset[Any]):
         else:
             path = list(_path(self.wrapped, name, tool))
             _require_approval(path, tool_args, ctx)
-        timeout = _timeout(path)
         leaf, _ = path[-1]
         is_mcp = leaf is self or _mcp.is_server(leaf)
-        request = self._request(name, tool_args, ctx, tool, "mcp" if is_mcp else "function", timeout)
-        try:
-            return await self._answer(
-                request, ctx, lambda: self.wrapped.call_tool(name, tool_args, ctx, tool)
-            )
-        except InvalidArgumentsError as error:
-            raise ModelRetry(f"Invalid arguments for tool {name!r}: {error}") from error
-        except ToolTimedOutError as error:
-            # The text of FunctionToolset.
-            raise ModelRetry(f"Timed out after {timeout} seconds.") from error
-        except ToolError as error:
-            raise ModelRetry(str(error)) from error
-
-    def _request(
-        self, name: str, tool_args: Any, ctx: Any, tool: Any, kind: Any, timeout: float | None
-    ) -> ToolRequest:
-        args = to_jsonable_python(tool_args, fallback=repr)
-        call_id = self.active.id_for_running(ctx.tool_call_id) if ctx.tool_call_id else None
-        return ToolRequest(
-            name=name,
-            args=args,
-            call_id=call_id,
-            agent=self.active.record.agent,
-            kind=kind,
+        request = tool_request(
+            self.active,
+            name,
+            tool_args,
+            ctx.tool_call_id,
+            tool.tool_def,
+            kind="mcp" if is_mcp else "function",
             # The framework has checked the arguments against the schema of every other tool.
-            schema=tool.tool_def.parameters_json_schema if kind == "mcp" else None,
-            timeout=timeout,
-            metadata=self._as_written(call_id, args),
+            schema=tool.tool_def.parameters_json_schema if is_mcp else None,
+            timeout=_timeout(path),
         )
-
-    async def _answer(self, request: ToolRequest, ctx: Any, real: Callable[[], Awaitable[Any]]) -> Any:
-        active = self.active
-        with active.session.inside(active.record):
-            answer = await active.session.answer_tool_async(request, real)
-        record = active.find_call(ctx.tool_call_id)
-        if record is not None and isinstance(answer, ToolReturn):
-            record.response = answer.return_value
-        return answer
-
-    def _as_written(self, call_id: str | None, args: Any) -> dict[str, Any]:
-        """Keep the arguments the model wrote where validation or a hook made others of them."""
-        record = self.active.session.recording.find_call(call_id)
-        if record is None or record.attempts or record.args is None or record.args == args:
-            return {}
-        return {"written_args": record.args}
+        return await answered(
+            self.active, request, lambda: self.wrapped.call_tool(name, tool_args, ctx, tool)
+        )
 
 
 def _path(toolset: Any, name: str, tool: Any) -> Iterator[tuple[Any, Any]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,6 +55,12 @@ def refund_with_context(ctx: RunContext[Any], order: str) -> str:
     """Refund an order."""
     hits["refund"] += 1
     return f"REAL {order}"
+
+
+def hand_over(reason: str) -> str:
+    """Hand over to a person."""
+    hits["hand_over"] += 1
+    return "REAL"
 
 
 def toolset() -> FunctionToolset[Any]:
@@ -228,9 +235,21 @@ KINDS = {
     ),
     "output function": Kind(lambda: agent(output_type=refund), tool="final_result", final=True),
     "one of two output functions": Kind(
-        lambda: agent(output_type=[refund, str.upper]), tool="final_result_refund", final=True
+        lambda: agent(output_type=[refund, hand_over]), tool="final_result_refund", final=True
     ),
 }
+
+
+@contextmanager
+def own_loop() -> Iterator[None]:
+    """Close the loop that the framework's sync calls make and leave open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
 
 
 async def by_run(clerk: Any, **options: Any) -> Any:
@@ -238,7 +257,8 @@ async def by_run(clerk: Any, **options: Any) -> Any:
 
 
 def by_run_sync(clerk: Any, **options: Any) -> Any:
-    return clerk.run_sync("Refund A1", **options).output
+    with own_loop():
+        return clerk.run_sync("Refund A1", **options).output
 
 
 async def by_run_stream(clerk: Any, **options: Any) -> Any:
@@ -253,12 +273,13 @@ async def by_stream_output(clerk: Any, **options: Any) -> Any:
 
 
 def by_run_stream_sync(clerk: Any, **options: Any) -> Any:
-    # Given a context manager or, before it was one, the result itself.
-    result = clerk.run_stream_sync("Refund A1", **options)
-    if not hasattr(result, "__enter__"):
-        return result.get_output()
-    with result as entered:
-        return entered.get_output()
+    with own_loop():
+        # A context manager or, before it was one, the result itself.
+        result = clerk.run_stream_sync("Refund A1", **options)
+        if not hasattr(result, "__enter__"):
+            return result.get_output()
+        with result as entered:
+            return entered.get_output()
 
 
 async def by_run_stream_events(clerk: Any, **options: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from callsheet_pydantic_ai import PydanticAIAdapter
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
+from callsheet_pydantic_ai import PydanticAIAdapter
 from tests.adapters.pydantic_ai.support import KINDS, PATHS, hits
 
 GRID = [(kind, path) for kind in KINDS for path in PATHS]
@@ -62,8 +62,15 @@ def test_canaries_can_be_hit(kind: str) -> None:
 def test_tool_hidden_in_code_mode_is_judged_by_itself(path: str) -> None:
     kind = "hidden in code mode"
     clerk = KINDS[kind].build()
-    adapter = wrapped(kind, clerk, MockTool("refund", response="refunded"))
+    adapter = wrapped(kind, clerk, MockTool.spy("run_code"), MockTool("refund", response="refunded"))
     with adapter.session() as session:
         PATHS[path](clerk)
     assert hits == {"run_code": 1}
     assert session.result.tool_names == ["run_code", "refund"]
+    hits.clear()
+    with (
+        pytest.raises(UnmockedToolError, match="'refund'"),
+        wrapped(kind, clerk, MockTool.spy("run_code")).session(),
+    ):
+        PATHS[path](clerk)
+    assert hits == {"run_code": 1}
