@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic_core import to_json
+
 from callsheet.adapters import CallRecord, RunRecord, Session
 
 
@@ -17,8 +19,7 @@ class ActiveRun:
         record: Where it is filed.
         model: The model the session puts in the place of the agent's, or None.
         configured_model: The name of the model the agent is configured with, or None.
-        output: The final output, once there is one.
-        finished: Whether there is one.
+        graph_run: The framework's own run, once it has begun.
         beneath: The names of the tools that the session stands right before.
         externals: The definitions of the tools whose answers come from outside, by name.
     """
@@ -27,8 +28,7 @@ class ActiveRun:
     record: RunRecord
     model: Any = None
     configured_model: str | None = None
-    output: Any = None
-    finished: bool = False
+    graph_run: Any = None
     beneath: set[str] = field(default_factory=set)
     externals: dict[str, Any] = field(default_factory=dict)
     _filed: dict[str, str] = field(default_factory=dict)
@@ -63,5 +63,13 @@ class ActiveRun:
         return self.session.recording.find_call(self._filed.get(call_id, call_id))
 
     def finish(self, output: Any) -> None:
-        """Note the final output."""
-        self.output, self.finished = output, True
+        """Note the final output, where the run is one of the test's own."""
+        if self.record.parent is None:
+            native = self.graph_run if self.graph_run.result is None else self.graph_run.result
+            self.session.finish(response=_text(output), output=output, native=native)
+
+
+def _text(output: Any) -> str:
+    if output is None or isinstance(output, str):
+        return output or ""
+    return to_json(output, fallback=str).decode()

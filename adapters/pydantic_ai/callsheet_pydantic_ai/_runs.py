@@ -8,7 +8,6 @@ from functools import wraps
 from typing import Any
 
 from pydantic_ai.tools import DeferredToolRequests
-from pydantic_core import to_json
 
 from callsheet.adapters import Session, TraceEntry, active_scope, described
 from callsheet_pydantic_ai import _mcp
@@ -50,12 +49,15 @@ async def _recorded(
             override = active.model is not None
             # Only until the run has chosen its model: code of the run sees the agent as it is.
             with agent.override(model=instrumented(active.model, own_model)) if override else nullcontext():
-                run = await stack.enter_async_context(original(agent, *args, **kwargs))
+                active.graph_run = run = await stack.enter_async_context(original(agent, *args, **kwargs))
             try:
                 yield run
             finally:
                 note_told(active, latest_request_parts(run.all_messages()))
-        _finish(active, run)
+        # A stream that was left early, and one whose output was taken before its end, have no result here.
+        if run.result is not None:
+            _note_interrupts(active, run.result.output)
+            active.finish(run.result.output)
     except GeneratorExit:
         raise
     except BaseException as error:
@@ -63,24 +65,11 @@ async def _recorded(
         raise
 
 
-def _finish(active: ActiveRun, run: Any) -> None:
-    output = active.output if run.result is None else run.result.output
-    if isinstance(output, DeferredToolRequests):
-        _note_interrupts(active, output)
-    if active.record.parent is None and (active.finished or run.result is not None):
-        native = run if run.result is None else run.result
-        active.session.finish(response=_text(output), output=output, native=native)
-
-
-def _note_interrupts(active: ActiveRun, requests: DeferredToolRequests) -> None:
-    for part in [*requests.calls, *requests.approvals]:
+def _note_interrupts(active: ActiveRun, output: Any) -> None:
+    if not isinstance(output, DeferredToolRequests):
+        return
+    for part in [*output.calls, *output.approvals]:
         call = active.find_call(part.tool_call_id)
         if call is not None:
             call.outcome = "interrupted"
             active.record.add(TraceEntry("interrupt", call.name, agent=call.agent))
-
-
-def _text(output: Any) -> str:
-    if output is None or isinstance(output, str):
-        return output or ""
-    return to_json(output, fallback=str).decode()

@@ -34,7 +34,9 @@ def test_mock_answers(kind: str, path: str) -> None:
     assert output == ("refunded" if KINDS[kind].final else "done")
     call = next(entry.tool_call for entry in session.trace if entry.tool_call is not None)
     assert (call.name, call.args, call.response) == (KINDS[kind].tool, {"order": "A1"}, "refunded")
-    assert (call.mocked, call.outcome, call.agent, call.turn) == (True, "success", "Clerk", 0)
+    assert (call.mocked, call.outcome, call.agent) == (True, "success", "Clerk")
+    # Version 2.0 leaves the run of run_stream_sync open, so that its last reply is never over.
+    assert call.turn == 0 or (path == "run_stream_sync" and KINDS[kind].final)
     assert call.kind == ("output" if KINDS[kind].final else "function")
     assert session.result.output == output
 
