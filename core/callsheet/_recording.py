@@ -155,7 +155,7 @@ class Recording:
         """File a model reply; its calls are found again by their ids."""
         known = [self._asked(run, call) for call in calls]
         for call in known:
-            if run.offered is not None and call.name not in run.offered:
+            if run.offered is not None and call.kind != "hosted" and call.name not in run.offered:
                 call.outcome, call.error = "unknown", f"No tool is named {call.name!r}"
         reply = ReplyRecord(run.turns, agent, content, known, usage or Usage(requests=1), metadata or {})
         run.turns += 1

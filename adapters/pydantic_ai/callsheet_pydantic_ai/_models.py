@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from pydantic_ai.models import Model, infer_model_profile
+from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 
@@ -16,6 +17,9 @@ from callsheet_pydantic_ai._scripted_model import ScriptedModel
 
 def configured(agent: Any, given: Any) -> Any:
     """Give the model a run would ask without a session: an override's, the run's, or the agent's own."""
+    override = agent._override_model.get()
+    if override is not None:
+        return override.value
     return agent.model if given is None else given
 
 
@@ -31,8 +35,8 @@ def replacement(session: Session, active: ActiveRun, model: Any) -> Any:
     if session.model is None:
         return session.native_model
     plain = model
-    while isinstance(plain, WrapperModel):
-        plain = plain.wrapped
+    while isinstance(plain, (WrapperModel, FallbackModel)):
+        plain = plain.wrapped if isinstance(plain, WrapperModel) else plain.models[0]
     if isinstance(plain, Model):
         kind = _in_the_image_of(type(plain))
         return kind(active, plain.model_name, plain.system, settings=model.settings, profile=plain.profile)

@@ -20,6 +20,7 @@ async def answered_output(
     if not context.has_function:
         return await handler(output)
     request = _request(active, context, output)
+    active.session.note_tools(active.record.agent, (request.name, *request.aliases))
     if ctx.partial_output:
         # A function of a stream is called for every part of the output; the session answers it once, whole.
         raise ValidationError.from_exception_data("partial output", [])
