@@ -48,7 +48,7 @@ async def answered_externals(
 def _is_resolved(ctx: Any, own: type[AbstractCapability[Any]]) -> bool:
     """Say whether a capability of the agent resolves deferred calls."""
     leaves: list[Any] = []
-    ctx.root_capability.apply(leaves.append)
+    ctx.tool_manager.root_capability.apply(leaves.append)
     base = AbstractCapability.handle_deferred_tool_calls
     return any(
         type(leaf).handle_deferred_tool_calls is not base for leaf in leaves if not isinstance(leaf, own)

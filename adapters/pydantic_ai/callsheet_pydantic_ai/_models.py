@@ -49,7 +49,7 @@ def replacement(session: Session, active: ActiveRun, model: Any) -> Any:
 
 def instrumented(scripted: Any, model: Any) -> Any:
     """Instrument a stand-in like the model it stands in for."""
-    if isinstance(model, InstrumentedModel):
+    if isinstance(model, InstrumentedModel) and scripted is not None:
         return InstrumentedModel(scripted, model.instrumentation_settings)
     return scripted
 

@@ -33,10 +33,10 @@ def response(reply: ModelReply, parameters: ModelRequestParameters, output_id: s
     parts: list[Any] = []
     if reply.thinking is not None:
         parts.append(ThinkingPart(reply.thinking))
+    parts.extend(reply.native)
     text = reply.refusal if reply.refusal is not None else reply.content
     if text is not None:
         parts.append(TextPart(text))
-    parts.extend(reply.native)
     parts.extend(ToolCallPart(call.name, call.raw, tool_call_id=call.id or "") for call in reply.tool_calls)
     if reply.output is not None:
         parts.append(_output(reply, parameters, output_id))

@@ -44,11 +44,14 @@ async def _recorded(
     active = ActiveRun(session, record, configured_model=model_name(own_model))
     active.model = replacement(session, active, own_model)
     kwargs["capabilities"] = [*(kwargs.get("capabilities") or ()), Recorder(active), Injector(active)]
+    stand_in = instrumented(active.model, own_model)
+    if own_model is None:
+        # Version 2.0 wants a model beside the override.
+        kwargs["model"] = stand_in
     try:
         async with AsyncExitStack() as stack:
-            override = active.model is not None
             # Only until the run has chosen its model: code of the run sees the agent as it is.
-            with agent.override(model=instrumented(active.model, own_model)) if override else nullcontext():
+            with nullcontext() if stand_in is None else agent.override(model=stand_in):
                 active.graph_run = run = await stack.enter_async_context(original(agent, *args, **kwargs))
             try:
                 yield run
