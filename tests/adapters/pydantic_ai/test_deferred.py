@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -48,6 +49,10 @@ class Resolving(AbstractCapability[Any]):
         )
 
 
+def run(clerk: Agent[Any, Any], prompt: str | None = None, **options: Any) -> Any:
+    return asyncio.run(clerk.run(prompt, **options))
+
+
 @pytest.fixture(autouse=True)
 def no_hits() -> None:
     hits.clear()
@@ -76,11 +81,12 @@ def test_call_waits_for_its_approval_and_is_then_mocked(how: str) -> None:
     clerk = ASKING[how]()
     given = wrapped(clerk, REFUND, "done", tools=[MockTool("refund", response="refunded")])
     with given.session() as session:
-        waiting = clerk.run_sync("Refund A1")
+        waiting = run(clerk, "Refund A1")
         assert [call.outcome for call in session.tool_calls] == ["interrupted"]
         assert [entry.role for entry in session.trace] == ["user", "tool", "interrupt"]
         approvals = {call.tool_call_id: True for call in waiting.output.approvals}
-        resumed = clerk.run_sync(
+        resumed = run(
+            clerk,
             message_history=waiting.all_messages(),
             deferred_tool_results=DeferredToolResults(approvals=approvals),
         )
@@ -96,9 +102,10 @@ def test_denied_call_is_recorded_and_told(how: str) -> None:
     clerk = ASKING[how]()
     given = wrapped(clerk, REFUND, "done", tools=[MockTool("refund", response="refunded")])
     with given.session() as session:
-        waiting = clerk.run_sync("Refund A1")
+        waiting = run(clerk, "Refund A1")
         denied = {call.tool_call_id: ToolDenied("not today") for call in waiting.output.approvals}
-        clerk.run_sync(
+        run(
+            clerk,
             message_history=waiting.all_messages(),
             deferred_tool_results=DeferredToolResults(approvals=denied),
         )
@@ -111,9 +118,10 @@ def test_denied_call_is_recorded_and_told(how: str) -> None:
 def test_approved_call_without_a_mock_is_refused(how: str) -> None:
     clerk = ASKING[how]()
     with pytest.raises(UnmockedToolError, match="refund"), wrapped(clerk, REFUND).session():
-        waiting = clerk.run_sync("Refund A1")
+        waiting = run(clerk, "Refund A1")
         approvals = {call.tool_call_id: True for call in waiting.output.approvals}
-        clerk.run_sync(
+        run(
+            clerk,
             message_history=waiting.all_messages(),
             deferred_tool_results=DeferredToolResults(approvals=approvals),
         )
