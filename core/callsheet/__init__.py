@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+# What type checkers take as true; `typing` itself would be most of the cost of `import callsheet`.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from callsheet._builders import Scenario as Scenario
     from callsheet._builders import ScenarioBuilder as ScenarioBuilder
     from callsheet._builders import ToolResponseBuilder as ToolResponseBuilder
