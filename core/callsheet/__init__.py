@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from callsheet.assertions import assert_tool_call_order as assert_tool_call_order
     from callsheet.assertions import assert_tool_calls as assert_tool_calls
     from callsheet.assertions import assert_trajectory as assert_trajectory
+    from callsheet.order import assert_calls as assert_calls
 
 # Public name -> the module that defines it, imported on first use: `import callsheet` stays cheap.
 _EXPORTS = {
@@ -35,6 +36,7 @@ _EXPORTS = {
     "UnknownToolError": "_errors",
     "Usage": "_values",
     "VacuousAssertionWarning": "_errors",
+    "assert_calls": "order",
     "assert_headers": "assertions",
     "assert_model_used": "assertions",
     "assert_no_tool_calls": "assertions",

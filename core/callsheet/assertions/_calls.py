@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_calls
@@ -13,7 +14,6 @@ from callsheet._matching import match_in_order, match_one_to_one, match_subseque
 from callsheet._rendering import shown
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import did_you_mean
-from callsheet.assertions._checks import check_known_tools, warn_if_vacuous
 
 
 def assert_tool_calls(result: Subject, expected: Iterable[Any], *, strict_order: bool = True) -> None:

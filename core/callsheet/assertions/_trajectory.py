@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
+from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_steps
 from callsheet._failures import steps_failure
@@ -12,7 +13,6 @@ from callsheet._matching import match_in_order, match_one_to_one, match_subseque
 from callsheet._steps import steps_of
 from callsheet._subject import Subject, trace_of
 from callsheet._suggest import did_you_mean, listed
-from callsheet.assertions._checks import check_known_tools, warn_if_vacuous
 
 Mode = Literal["exact", "subset", "ordered_subset", "superset", "unordered"]
 
