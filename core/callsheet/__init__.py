@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from callsheet._errors import UnknownToolError as UnknownToolError
     from callsheet._errors import VacuousAssertionWarning as VacuousAssertionWarning
     from callsheet._result import AgentResult as AgentResult
+    from callsheet._validation import ToolValidation as ToolValidation
+    from callsheet._validation import validate_tools as validate_tools
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
     from callsheet._values import Usage as Usage
@@ -32,6 +34,7 @@ _EXPORTS = {
     "CallsheetError": "_errors",
     "ExpectationError": "_errors",
     "ToolCall": "_values",
+    "ToolValidation": "_validation",
     "TraceEntry": "_values",
     "UnknownToolError": "_errors",
     "Usage": "_values",
@@ -48,6 +51,7 @@ _EXPORTS = {
     "assert_tool_call_order": "assertions",
     "assert_tool_calls": "assertions",
     "assert_trajectory": "assertions",
+    "validate_tools": "_validation",
 }
 
 __all__ = sorted(_EXPORTS)
