@@ -15,9 +15,16 @@ if TYPE_CHECKING:
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
     from callsheet._values import Usage as Usage
+    from callsheet.assertions import assert_argument_flows as assert_argument_flows
+    from callsheet.assertions import assert_budget as assert_budget
+    from callsheet.assertions import assert_confirmed as assert_confirmed
     from callsheet.assertions import assert_headers as assert_headers
     from callsheet.assertions import assert_model_used as assert_model_used
+    from callsheet.assertions import assert_no_duplicate_calls as assert_no_duplicate_calls
+    from callsheet.assertions import assert_no_loop as assert_no_loop
     from callsheet.assertions import assert_no_tool_calls as assert_no_tool_calls
+    from callsheet.assertions import assert_only_tools as assert_only_tools
+    from callsheet.assertions import assert_response_consistent as assert_response_consistent
     from callsheet.assertions import assert_response_contains as assert_response_contains
     from callsheet.assertions import assert_response_equals as assert_response_equals
     from callsheet.assertions import assert_response_matches as assert_response_matches
@@ -39,10 +46,17 @@ _EXPORTS = {
     "UnknownToolError": "_errors",
     "Usage": "_values",
     "VacuousAssertionWarning": "_errors",
+    "assert_argument_flows": "assertions",
+    "assert_budget": "assertions",
     "assert_calls": "order",
+    "assert_confirmed": "assertions",
     "assert_headers": "assertions",
     "assert_model_used": "assertions",
+    "assert_no_duplicate_calls": "assertions",
+    "assert_no_loop": "assertions",
     "assert_no_tool_calls": "assertions",
+    "assert_only_tools": "assertions",
+    "assert_response_consistent": "assertions",
     "assert_response_contains": "assertions",
     "assert_response_equals": "assertions",
     "assert_response_matches": "assertions",

@@ -42,7 +42,7 @@ def _call(item: Mapping[str, Any]) -> ToolCall:
     name = item.get("name", item.get("toolName"))
     if not isinstance(name, str):
         raise ExpectationError(f"A tool call needs a name, got {dict(item)!r}.")
-    given = next((item[key] for key in ("args", "arguments", "input") if key in item), {})
+    given: Any = next((item[key] for key in ("args", "arguments", "input") if key in item), {})
     args = parse_arguments(given) if isinstance(given, str) else given
     if not isinstance(args, Mapping):
         return ToolCall(name, raw_args=str(given), outcome="invalid")

@@ -15,6 +15,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
+from callsheet._arg_policy import ArgPolicy
 from callsheet._assignment import maximum_matching
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
@@ -24,6 +25,7 @@ from callsheet._values import ToolCall
 __all__ = [
     "Anything",
     "Approx",
+    "ArgPolicy",
     "Called",
     "Matcher",
     "OneOf",

@@ -151,7 +151,8 @@ class Times(_Group):
         state = compiler.state(item)
         needed = [state] * self.min
         if not compiler.extras:
-            more = [Loop(state, DONE)] if self.max is None else [choice([state, DONE])] * (self.max - self.min)
+            maybe = choice([state, DONE])
+            more = [Loop(state, DONE)] if self.max is None else [maybe] * (self.max - self.min)
             return _sequence([*needed, *more])
         if self.max is None:
             return _sequence(needed)
