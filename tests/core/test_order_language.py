@@ -174,7 +174,12 @@ PATTERNS = st.recursive(
         st.builds(Before, inner, inner),
         st.builds(Optional, inner),
         st.builds(Never, inner),
-        st.builds(lambda i, n, m: Times(i, n, None if m is None else n + m), inner, st.integers(0, 2), st.none() | st.integers(0, 1)),
+        st.builds(
+            lambda i, n, m: Times(i, n, None if m is None else n + m),
+            inner,
+            st.integers(0, 2),
+            st.none() | st.integers(0, 1),
+        ),
         st.builds(BothOf, inner, inner),
         st.builds(EitherOf, inner, inner),
     ),
@@ -189,6 +194,8 @@ BATCHES = st.lists(st.lists(NAMES, min_size=1, max_size=2), max_size=4)
 @example(InOrder(Never("b"), "a"), [["b"], ["a"]], True)
 @example(InOrder("a", "b"), [["a", "b"]], True)
 @example(Before("a", "b"), [["b"], ["a"], ["b"]], True)
-def test_the_verdict_is_that_of_the_enumeration(pattern: Pattern, batches: list[list[str]], extras: bool) -> None:
+def test_the_verdict_is_that_of_the_enumeration(
+    pattern: Pattern, batches: list[list[str]], extras: bool
+) -> None:
     trajectory = Trajectory(batches)
     assert fits(pattern, trajectory.calls(), extras=extras) == accepted(pattern, trajectory, extras=extras)

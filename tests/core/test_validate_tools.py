@@ -94,7 +94,12 @@ def test_everything_in_order_scores_one() -> None:
             ["x"],
             {"expected": ["a"], "forbidden": ["x"], "min_tools": 2, "max_tools": 0},
             0.0,
-            ["Missing expected tools: a", "Used forbidden tools: x", "Too few tools: 1 < 2", "Too many tools: 1 > 0"],
+            [
+                "Missing expected tools: a",
+                "Used forbidden tools: x",
+                "Too few tools: 1 < 2",
+                "Too many tools: 1 > 0",
+            ],
         ),
     ],
 )
@@ -188,10 +193,22 @@ NAMES = st.lists(st.sampled_from("abcd"), max_size=5)
 
 @given(NAMES, NAMES, NAMES, NAMES, st.integers(0, 4), st.integers(0, 4), st.booleans())
 def test_the_score_is_the_product_an_oracle_computes(
-    made: list[str], expected: list[str], forbidden: list[str], order: list[str], low: int, high: int, exact: bool
+    made: list[str],
+    expected: list[str],
+    forbidden: list[str],
+    order: list[str],
+    low: int,
+    high: int,
+    exact: bool,
 ) -> None:
     verdict = validate_tools(
-        calls(*made), expected=expected, forbidden=forbidden, order=order, min_tools=low, max_tools=high, exact_order=exact
+        calls(*made),
+        expected=expected,
+        forbidden=forbidden,
+        order=order,
+        min_tools=low,
+        max_tools=high,
+        exact_order=exact,
     )
     score = 1.0
     if set(expected) - set(made):
