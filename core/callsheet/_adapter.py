@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 from weakref import WeakSet
 
@@ -100,6 +101,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             headers=headers,
             metadata=metadata,
             owner=self,
+            around=self._around,
         )
         self._sessions.add(session)
         return session
@@ -207,7 +209,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         metadata: Mapping[str, Any] | None = None,
         history: Sequence[Any] | None = None,
         **options: Any,
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """Run the agent and give the framework's own events; `last_result` has the result afterwards.
 
         The arguments are those of `invoke`. Left early, the run is ended with its session.
@@ -234,6 +236,10 @@ class BaseAdapter(ABC, Generic[AgentT]):
                 session.close(error)
             finally:
                 self.last_result = session.result
+
+    def _around(self) -> AbstractContextManager[None]:
+        """Give what surrounds each session, such as putting back what a run changes."""
+        return nullcontext()
 
     def _run_sync(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

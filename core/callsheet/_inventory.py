@@ -17,8 +17,7 @@ class Inventory:
         agents: The names of the tools of each agent, by the agent's name.
         complete: Whether that is all. False when tools are only known while the agent runs (an MCP
             server, a dynamic tool set): unknown names are then judged when the session ends.
-        settled: Agents whose own tools are all here though others' may not be: a mock bound to one of them
-            is judged at once.
+        settled: The agents whose tools are all named here, even where others are not known yet.
     """
 
     agents: Mapping[str, Iterable[str]] = field(default_factory=dict)
@@ -59,7 +58,7 @@ class Inventory:
                 )
 
     def check_bound_mocks(self, names: Iterable[str]) -> None:
-        """Raise for a mock bound to a settled agent that has no such tool.
+        """Raise for a mock bound to a settled agent that does not have the tool.
 
         Raises:
             UnknownMockError: With the closest names.

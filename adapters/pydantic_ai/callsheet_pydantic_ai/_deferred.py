@@ -34,7 +34,7 @@ async def answered_externals(
             schema=definition.parameters_json_schema,
         )
         mock = active.session.tools.find(request.names, request.args)
-        left_alone = active.session.unmocked == "real" or not _is_resolved(ctx, own)
+        left_alone = active.session.lets_real_run or not _is_resolved(ctx, own)
         if (mock is None and left_alone) or (mock is not None and mock.is_spy):
             continue
         with active.session.inside(active.record):

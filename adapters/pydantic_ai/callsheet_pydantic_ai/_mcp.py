@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, WeakSet
+from typing import Any
+from weakref import WeakSet
 
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets.abstract import ToolsetTool
@@ -18,22 +18,7 @@ from callsheet_pydantic_ai._active_run import ActiveRun
 _MODULE = "pydantic_ai.mcp"
 
 
-class Decision(NamedTuple):
-    """What a session does about MCP servers.
-
-    Args:
-        closed: Whether they stay unopened: unless a real tool of one may run, they do.
-        elsewhere: The names of mocks that stand for other tools.
-    """
-
-    closed: bool
-    elsewhere: frozenset[str]
-
-
 _ANYTHING = SchemaValidator(core_schema.any_schema())
-
-# What each session decided when it first met a server; what it learns of tools later must not change it.
-_decided: WeakKeyDictionary[Session, Decision] = WeakKeyDictionary()
 
 _held: WeakSet[Session] = WeakSet()
 
@@ -54,15 +39,11 @@ def has_server(toolset: Any) -> bool:
     return any(map(is_server, found))
 
 
-def decision(session: Session) -> Decision:
-    """Give what a session does about MCP servers."""
-    decided = _decided.get(session)
-    if decided is None:
-        elsewhere = frozenset(session.mock_names())
-        spied = {mock.name for mock in session.tools if mock.is_spy}
-        closed = session.unmocked == "error" and spied <= elsewhere
-        decided = _decided[session] = Decision(closed, elsewhere)
-    return decided
+def keeps_closed(session: Session) -> bool:
+    """Say whether a session leaves MCP servers unopened: unless a real tool of one may run, it does."""
+    if session.lets_real_run:
+        return False
+    return all(mock.name in session.declared_tools for mock in session.tools if mock.is_spy)
 
 
 def watch(session: Session) -> None:
@@ -75,7 +56,7 @@ def watch(session: Session) -> None:
 def stand_ins(active: ActiveRun, toolset: Any, tools: Mapping[str, Any], ctx: Any) -> dict[str, Any]:
     """Give a tool for each mock that no real tool is there for."""
     agent = active.record.agent
-    elsewhere = decision(active.session).elsewhere
+    elsewhere = active.session.declared_tools
     offered = {}
     for mock in active.session.tools:
         name = mock.name.removeprefix(f"{agent}.")
@@ -106,7 +87,7 @@ _patches = PatchSet(_server_patches)
 
 def _is_closed_here() -> bool:
     scope = active_scope()
-    return scope is not None and decision(scope.session).closed
+    return scope is not None and keeps_closed(scope.session)
 
 
 def _unopened(original: Callable[..., Any]) -> Callable[..., Any]:

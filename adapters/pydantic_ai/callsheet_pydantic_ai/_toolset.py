@@ -42,7 +42,7 @@ class SessionToolset(WrapperToolset[Any]):
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
         """Give the real tools, and the mocks that stand for those of a server that stays closed."""
         tools = await super().get_tools(ctx)
-        if _mcp.decision(self.active.session).closed and _mcp.has_server(self.wrapped):
+        if _mcp.keeps_closed(self.active.session) and _mcp.has_server(self.wrapped):
             tools = {**_mcp.stand_ins(self.active, self, tools, ctx), **tools}
         self.active.beneath.update(tools)
         self.active.externals.update(
