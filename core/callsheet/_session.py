@@ -6,14 +6,13 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
 from callsheet._errors import (
     MockConfigError,
     SessionClosedError,
     SessionError,
-    UnmockedToolError,
     Violation,
     described,
 )
@@ -32,6 +31,7 @@ from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
 from callsheet._tool_desk import ToolAttempt, ToolDesk
 from callsheet._values import ToolCall, TraceEntry
+from callsheet._violations import Violations
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class Session:
         self._around = around
         self._surroundings = ExitStack()
         self._state: Literal["new", "open", "closed"] = "new"
-        self._violations: list[Violation] = []
+        self._violations = Violations()
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
@@ -99,13 +99,13 @@ class Session:
     # Opening and closing
 
     def open(self) -> None:
-        """Put the interception in place and let code find the session; `activated` makes code belong to it."""
+        """Put the interception in place; `activated` then makes code belong to the session."""
         if self._state != "new":
             raise SessionError("A session can be opened once. Ask the adapter for another.")
         around = SCOPE.get()
         if around is not None and around.session.is_open and around.session.owner is self.owner is not None:
             raise SessionError(
-                "This adapter already has a session open here. Use that one, or wrap the agent once more for another."
+                "This adapter already has a session open here. Use that one, or wrap the agent once more."
             )
         if self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
@@ -122,7 +122,7 @@ class Session:
 
     @contextmanager
     def activated(self) -> Iterator[None]:
-        """Make the code inside belong to the session, and close the network to it where that was asked for."""
+        """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
         try:
             with offline_block() if self._offline else _nothing():
@@ -157,7 +157,7 @@ class Session:
         if self._strict and self.model is not None:
             self.model.check_used_up()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         self.open()
         self._entered = self.activated()
         self._entered.__enter__()
@@ -175,7 +175,7 @@ class Session:
             raise
         self.close(error)
 
-    async def __aenter__(self) -> Session:
+    async def __aenter__(self) -> Self:
         return self.__enter__()
 
     async def __aexit__(
@@ -246,14 +246,14 @@ class Session:
             BaseException: The step is an exception.
         """
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = model.reply(request)
         return self._with_ids(reply, request)
 
     async def answer_model_async(self, request: ModelRequest) -> ModelReply:
         """Like `answer_model`, on the running event loop."""
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = await model.reply_async(request)
         return self._with_ids(reply, request)
 
@@ -267,13 +267,12 @@ class Session:
             raise SessionClosedError(
                 f"{what} came after its session was closed. Await the task or stream inside the session."
             )
-        if self._violations:
-            raise self._violations[0]
+        if self._violations.all:
+            raise self._violations.all[0]
 
     def poison(self, violation: Violation) -> None:
-        """Make the session fail at its end and refuse every later call, whatever becomes of this exception."""
-        if violation not in self._violations:
-            self._violations.append(violation)
+        """Make the session fail at its end and refuse every later call, whoever swallows the violation."""
+        self._violations.add(violation)
 
     # Recording
 
@@ -359,7 +358,8 @@ class Session:
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
-        with self._poisoning():
+        self.note_tools(request.agent, (request.name, *request.aliases))
+        with self._violations.kept():
             return self._desk.begin(request, self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:
@@ -380,35 +380,18 @@ class Session:
         scope = SCOPE.get()
         return scope.run if scope is not None and scope.session is self else None
 
-    @contextmanager
-    def _poisoning(self) -> Iterator[None]:
-        try:
-            yield
-        except Violation as violation:
-            self.poison(violation)
-            raise
-
     def _report(self, error: BaseException | None) -> None:
         journal = _journal.current
         if journal is None:
             return
         journal.results.append(replace(self.result, native=None))
-        journal.refused += sum(isinstance(violation, UnmockedToolError) for violation in self._violations)
+        journal.refused += self._violations.refused
         if isinstance(error, GeneratorExit):
-            journal.unheard.extend(self._violations)
+            journal.unheard.extend(self._violations.all)
 
     def raise_violations(self, error: BaseException | None = None) -> None:
-        """Raise the first broken promise, if any, the others noted on it.
-
-        Args:
-            error: The exception that is on its way out already.
-        """
-        if not self._violations or error is self._violations[0]:
-            return
-        first, *others = self._violations
-        for other in others:
-            first.add_note(f"Also: {described(other)}")
-        raise first from (error if isinstance(error, Exception) else None)
+        """Raise the first broken promise, if any; `error` is the exception that is on its way out already."""
+        self._violations.raise_first(error)
 
 
 @contextmanager

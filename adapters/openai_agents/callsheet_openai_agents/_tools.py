@@ -9,6 +9,7 @@ from typing import Any
 from agents import FunctionTool
 from agents.exceptions import ModelBehaviorError, ToolTimeoutError
 from agents.tool import default_tool_timeout_error_message
+
 from callsheet.adapters import (
     InvalidArgumentsError,
     Session,
