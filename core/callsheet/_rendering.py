@@ -20,6 +20,12 @@ def shown(value: Any, *, limit: int = LONGEST_VALUE) -> str:
     return shortened(redact_text_for_display(repr(redacted(value))), limit)
 
 
+def shown_under(name: str, value: Any, *, limit: int = LONGEST_VALUE) -> str:
+    """Like `shown`, for a value whose name may say that it is a secret."""
+    inside = redacted({name: value})
+    return shortened(redact_text_for_display(repr(next(iter(inside.values())))), limit)
+
+
 def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
     """Shorten a text in the middle, saying how much is left out."""
     if len(text) <= limit:
