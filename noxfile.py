@@ -153,7 +153,9 @@ def adapter(session: nox.Session, adapter: str) -> None:
 @environments(*HOME)
 def lowest(session: nox.Session, name: str) -> None:
     """Test core or one adapter on the oldest version of everything it names."""
-    session.install("--resolution=lowest-direct", *checkout(name, *(CORE if name == "core" else ["test"])))
+    beside = [] if name == "core" else settings(name)["tool"]["callsheet"].get("beside-lowest", [])
+    groups = CORE if name == "core" else ["test"]
+    session.install("--resolution=lowest-direct", *checkout(name, *groups), *beside)
     pytest(session, "tests/core" if name == "core" else f"tests/adapters/{name}")
 
 

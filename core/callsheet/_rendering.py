@@ -39,7 +39,7 @@ def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
 def wrapped(label: str, text: str, *, indent: int) -> list[str]:
     """Give a labelled text as lines no wider than a terminal, continued under where the text starts."""
     first = " " * indent + label
-    return textwrap.wrap(
+    lines = textwrap.wrap(
         text,
         WIDTH,
         initial_indent=first,
@@ -47,7 +47,8 @@ def wrapped(label: str, text: str, *, indent: int) -> list[str]:
         break_on_hyphens=False,
         drop_whitespace=False,
         replace_whitespace=False,
-    ) or [first.rstrip()]
+    )
+    return [line.rstrip() for line in lines or [first]]
 
 
 def call_text(name: Any, args: Any, *, limit: int = LONGEST_CALL) -> str:

@@ -13,7 +13,6 @@ from callsheet._errors import (
     MockConfigError,
     SessionClosedError,
     SessionError,
-    UnmockedToolError,
     Violation,
     described,
 )
@@ -32,6 +31,7 @@ from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
 from callsheet._tool_desk import ToolAttempt, ToolDesk
 from callsheet._values import ToolCall, TraceEntry
+from callsheet._violations import Violations
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class Session:
         self._around = around
         self._surroundings = ExitStack()
         self._state: Literal["new", "open", "closed"] = "new"
-        self._violations: list[Violation] = []
+        self._violations = Violations()
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
@@ -246,14 +246,14 @@ class Session:
             BaseException: The step is an exception.
         """
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = model.reply(request)
         return self._with_ids(reply, request)
 
     async def answer_model_async(self, request: ModelRequest) -> ModelReply:
         """Like `answer_model`, on the running event loop."""
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = await model.reply_async(request)
         return self._with_ids(reply, request)
 
@@ -267,13 +267,12 @@ class Session:
             raise SessionClosedError(
                 f"{what} came after its session was closed. Await the task or stream inside the session."
             )
-        if self._violations:
-            raise self._violations[0]
+        if self._violations.all:
+            raise self._violations.all[0]
 
     def poison(self, violation: Violation) -> None:
         """Make the session fail at its end and refuse every later call, whoever swallows the violation."""
-        if violation not in self._violations:
-            self._violations.append(violation)
+        self._violations.add(violation)
 
     # Recording
 
@@ -360,7 +359,7 @@ class Session:
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
         self.note_tools(request.agent, (request.name, *request.aliases))
-        with self._poisoning():
+        with self._violations.kept():
             return self._desk.begin(request, self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:
@@ -381,35 +380,18 @@ class Session:
         scope = SCOPE.get()
         return scope.run if scope is not None and scope.session is self else None
 
-    @contextmanager
-    def _poisoning(self) -> Iterator[None]:
-        try:
-            yield
-        except Violation as violation:
-            self.poison(violation)
-            raise
-
     def _report(self, error: BaseException | None) -> None:
         journal = _journal.current
         if journal is None:
             return
         journal.results.append(replace(self.result, native=None))
-        journal.refused += sum(isinstance(violation, UnmockedToolError) for violation in self._violations)
+        journal.refused += self._violations.refused
         if isinstance(error, GeneratorExit):
-            journal.unheard.extend(self._violations)
+            journal.unheard.extend(self._violations.all)
 
     def raise_violations(self, error: BaseException | None = None) -> None:
-        """Raise the first broken promise, if any, the others noted on it.
-
-        Args:
-            error: The exception that is on its way out already.
-        """
-        if not self._violations or error is self._violations[0]:
-            return
-        first, *others = self._violations
-        for other in others:
-            first.add_note(f"Also: {described(other)}")
-        raise first from (error if isinstance(error, Exception) else None)
+        """Raise the first broken promise, if any; `error` is the exception that is on its way out already."""
+        self._violations.raise_first(error)
 
 
 @contextmanager

@@ -102,7 +102,7 @@ def test_several_violations_are_told_together():
         with pytest.raises(UnmockedToolError):
             call(session)
         session.poison(ScriptExhaustedError("and that"))
-        session.poison(session._violations[0])
+        session.poison(session._violations.all[0])
     assert raised.value.__notes__ == ["Also: ScriptExhaustedError: and that"]
 
 
@@ -365,7 +365,7 @@ def test_code_outside_belongs_to_the_only_open_session():
                 active_scope()
             # Both are poisoned; this test provokes it and forgives them.
             for one in (session, *[s for s in _open() if s is not session]):
-                one._violations.clear()
+                one._violations.all.clear()
         SCOPE.reset(token)
 
 
