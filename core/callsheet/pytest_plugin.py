@@ -46,7 +46,7 @@ def fake_model() -> FakeModel:
 
 @pytest.fixture
 def agent_runner() -> Callable[..., AgentRunner]:
-    """Give `callsheet.AgentRunner`, the loop for agents without a framework, to be called with its options."""
+    """Give `callsheet.AgentRunner`, the loop for agents without a framework, to be called with options."""
     from callsheet._runner import AgentRunner
 
     return AgentRunner
@@ -129,6 +129,15 @@ def pytest_runtest_makereport(
     if call.when == "teardown":
         report.user_properties.extend((f"callsheet_{name}", count) for name, count in _count(journal).items())
     return report
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Explain `assert result.tool_calls == [...]` as callsheet's own assertions would."""
+    if op != "==" or "callsheet._values" not in sys.modules:
+        return None
+    from callsheet._explain import explain_comparison
+
+    return explain_comparison(left, right)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
