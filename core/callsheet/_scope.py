@@ -35,6 +35,11 @@ carried(SCOPE)
 open_sessions: dict[int, Session] = {}
 
 
+def session_in_reach() -> bool:
+    """Say whether the running code belongs to a session or could: whichever that is, calling will tell."""
+    return SCOPE.get() is not None or bool(open_sessions)
+
+
 def active_scope() -> Scope | None:
     """Give the scope of the running code, or None when no session is open.
 

@@ -95,7 +95,7 @@ class Session:
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
-        self._entered: AbstractContextManager[None] | None = None
+        self._entered = ExitStack()
         self._outer: Session | None = None
 
     # Opening and closing
@@ -154,9 +154,7 @@ class Session:
         self._state = "closed"
         open_sessions.pop(id(self), None)
         self._surroundings.close()
-        entered, self._entered = self._entered, None
-        if entered is not None:
-            entered.__exit__(None, None, None)
+        self._entered.close()
         try:
             if self._network is not None:
                 self._network.close(error)
@@ -184,8 +182,7 @@ class Session:
 
     def __enter__(self) -> Self:
         self.open()
-        self._entered = self.activated()
-        self._entered.__enter__()
+        self._entered.enter_context(self.activated())
         return self
 
     def __exit__(
@@ -213,10 +210,7 @@ class Session:
 
     def may_run(self, names: Collection[str]) -> bool:
         """Say whether a tool of these names could run for real, so that what it needs has to be there."""
-        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self.tools):
-            return True
-        answered = any(mock.name in names and mock.when is None for mock in self.tools)
-        return self.lets_real_run and not answered
+        return self._desk.may_run(names)
 
     @property
     def is_open(self) -> bool:
@@ -298,6 +292,8 @@ class Session:
         """Begin a run of an agent, under the tool call that is being answered, if any."""
         scope = SCOPE.get()
         parent = scope.call if scope is not None and scope.session is self else None
+        if parent is None:
+            self._evidence.forget_answer()
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
     @contextmanager

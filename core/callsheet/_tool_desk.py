@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self
 
@@ -69,8 +69,15 @@ class ToolDesk:
             mock.note(request.args)
         return ToolAttempt(request, run, record, mock if record.mocked else None, self._finished)
 
+    def may_run(self, names: Collection[str]) -> bool:
+        """Say whether a tool of these names could run for real."""
+        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self._tools):
+            return True
+        answered = any(mock.name in names and mock.when is None for mock in self._tools)
+        return self.lets_real_run and not answered
+
     def _record_for(self, request: ToolRequest, run: RunRecord) -> CallRecord:
-        record = self._recording.find_call(request.call_id)
+        record = self._recording.find_call(request.call_id, run)
         if record is None and request.call_id is None:
             record = run.next_unanswered(request.name)
         if record is None:

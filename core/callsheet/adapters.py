@@ -30,7 +30,7 @@ from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
-from callsheet._scope import Scope, active_scope
+from callsheet._scope import Scope, active_scope, session_in_reach
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
@@ -78,6 +78,7 @@ __all__ = [
     "listed",
     "message_text",
     "parse_arguments",
+    "session_in_reach",
     "wrap",
 ]
 
