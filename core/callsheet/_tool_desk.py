@@ -59,7 +59,7 @@ class ToolDesk:
         record = self._record_for(request, run)
         try:
             mock = self._tools.find(request.names, request.args)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a user's matcher may fail in any way
             why = f"when= of a mock of tool {request.name!r} failed on {request.args!r}: {described(error)}"
             self._deny(record, UnmockedToolError(f"{why}. Give values or matchers that compare."), error)
         if mock is None and not (self.lets_real_run or request.runs_unmocked):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 
 import pytest
@@ -181,10 +182,8 @@ class TakesTurns(set):
 
     def __contains__(self, item):
         known = super().__contains__(item)
-        try:
+        with contextlib.suppress(threading.BrokenBarrierError):
             self._both.wait(0.2)
-        except threading.BrokenBarrierError:
-            pass
         return known
 
 
