@@ -28,6 +28,7 @@ class ToolRequest:
         timeout: The framework's timeout for the tool in seconds, or None.
         metadata: What only this framework knows about the call.
         order: Where a call that no recorded reply asked for stands among its run's steps.
+        control_flow: Exceptions by which a tool interrupts the run rather than fails.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ToolRequest:
     timeout: float | None = None
     metadata: Mapping[str, Any] | None = None
     order: tuple[Any, ...] = ()
+    control_flow: tuple[type[BaseException], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,6 +62,8 @@ class ModelRequest:
         model: The name of the model the agent was configured with.
         headers: The headers that reach the request.
         turn: The index of this call within the agent's run.
+        place: Where this call stands in its run, for a framework whose models reply in random order: the
+            ids of the tool calls are made from it instead of the number of replies so far.
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class ModelRequest:
         model: str | None = None,
         headers: Mapping[str, str] | None = None,
         turn: int = 0,
+        place: str | None = None,
     ) -> None:
         self._messages = messages
         self._tools = tools
@@ -78,6 +83,7 @@ class ModelRequest:
         self.model = model
         self.headers: dict[str, str] = dict(headers or {})
         self.turn = turn
+        self.place = place
 
     @cached_property
     def messages(self) -> list[dict[str, Any]]:

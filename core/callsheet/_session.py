@@ -82,9 +82,9 @@ class Session:
         self._offline = model is not None if offline is None else offline
         self._inventory = inventory or Inventory(complete=False)
         self._patches = patches
-        self._metadata = dict(metadata or {})
+        self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
-        self._owner = owner
+        self.owner = owner
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations: list[Violation] = []
         self._result: AgentResult | None = None
@@ -99,7 +99,7 @@ class Session:
         if self._state != "new":
             raise SessionError("A session can be opened once. Ask the adapter for another.")
         around = SCOPE.get()
-        if around is not None and around.session.is_open and around.session._owner is self._owner is not None:
+        if around is not None and around.session.is_open and around.session.owner is self.owner is not None:
             raise SessionError(
                 "This adapter already has a session open here. Use that one, or wrap the agent once more for another."
             )
@@ -220,14 +220,14 @@ class Session:
         model = self._scripted_model(request)
         with self._poisoning():
             reply = model.reply(request)
-        return self._with_ids(reply)
+        return self._with_ids(reply, request)
 
     async def answer_model_async(self, request: ModelRequest) -> ModelReply:
         """Like `answer_model`, on the running event loop."""
         model = self._scripted_model(request)
         with self._poisoning():
             reply = await model.reply_async(request)
-        return self._with_ids(reply)
+        return self._with_ids(reply, request)
 
     def require_open(self, what: str) -> None:
         """Refuse `what` when the session is closed, or when a promise was broken in it before.
@@ -256,20 +256,30 @@ class Session:
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
     @contextmanager
-    def inside(self, run: RunRecord | None, call: CallRecord | None = None) -> Iterator[None]:
-        """Make the code inside belong to a run, and to a call of it."""
-        token = SCOPE.set(Scope(self, run, call))
+    def inside(
+        self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
+    ) -> Iterator[None]:
+        """Make the code inside belong to a run, to a call of it, and to a place of the adapter's own.
+
+        Without a place the one around stays.
+        """
+        around = SCOPE.get()
+        if place is None and around is not None and around.session is self:
+            place = around.place
+        token = SCOPE.set(Scope(self, run, call, place))
         try:
             yield
         finally:
             SCOPE.reset(token)
 
     @contextmanager
-    def run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> Iterator[RunRecord]:
+    def run(
+        self, *, agent: str | None, opening: Sequence[TraceEntry] = (), place: Any = None
+    ) -> Iterator[RunRecord]:
         """Begin a run, make the code inside belong to it, and note the exception that ends it."""
         run = self.open_run(agent=agent, opening=opening)
         try:
-            with self.inside(run):
+            with self.inside(run, place=place):
                 yield run
         except BaseException as error:
             run.error = described(error)
@@ -312,7 +322,7 @@ class Session:
         if self._result is not None:
             return self._result
         known_tools = sorted(self._inventory.tool_names())
-        result = self._evidence.result({**self._metadata, "known_tools": known_tools})
+        result = self._evidence.result({**self.metadata, "known_tools": known_tools})
         if self._state == "closed":
             self._result = result
         return result
@@ -331,11 +341,12 @@ class Session:
             raise MockConfigError("This session has no FakeModel to answer with. Pass model=FakeModel(...).")
         return self.model
 
-    def _with_ids(self, reply: ModelReply) -> ModelReply:
+    def _with_ids(self, reply: ModelReply, request: ModelRequest) -> ModelReply:
         if not reply.tool_calls and reply.handoff is None:
             return reply
         run = self._current_run() or self.recording.outside
-        return reply.with_call_ids(lambda index: self.recording.new_call_id(run, f"{run.turns}_{index}"))
+        place = run.turns if request.place is None else request.place
+        return reply.with_call_ids(lambda index: self.recording.new_call_id(run, f"{place}_{index}"))
 
     def _current_run(self) -> RunRecord | None:
         scope = SCOPE.get()

@@ -162,6 +162,8 @@ class ToolAttempt:
         record.duration = time.perf_counter() - self._begun + pretended
         if error is None:
             record.outcome = "success"
+        elif isinstance(error, self.request.control_flow):
+            record.outcome = "interrupted"
         else:
             record.outcome = "invalid" if isinstance(error, InvalidArgumentsError) else "failed"
             record.error = str(error) or type(error).__name__
