@@ -82,6 +82,7 @@ class Session:
         self._offline = model is not None if offline is None else offline
         self._inventory = inventory or Inventory(complete=False)
         self._patches = patches
+        self.unmocked = unmocked
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
         self.owner = owner

@@ -33,7 +33,7 @@ from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
-from callsheet._values import ToolCall, TraceEntry, Usage
+from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
 __all__ = [
     "AgentResult",
@@ -43,6 +43,7 @@ __all__ = [
     "FrameworkAdapter",
     "InvalidArgumentsError",
     "Inventory",
+    "Kind",
     "LangGraphAdapter",
     "MockConfigError",
     "ModelReply",
