@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
 from callsheet._errors import (
@@ -96,13 +96,13 @@ class Session:
     # Opening and closing
 
     def open(self) -> None:
-        """Put the interception in place and let code find the session; `activated` makes code belong to it."""
+        """Put the interception in place; `activated` then makes code belong to the session."""
         if self._state != "new":
             raise SessionError("A session can be opened once. Ask the adapter for another.")
         around = SCOPE.get()
         if around is not None and around.session.is_open and around.session.owner is self.owner is not None:
             raise SessionError(
-                "This adapter already has a session open here. Use that one, or wrap the agent once more for another."
+                "This adapter already has a session open here. Use that one, or wrap the agent once more."
             )
         if self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
@@ -116,7 +116,7 @@ class Session:
 
     @contextmanager
     def activated(self) -> Iterator[None]:
-        """Make the code inside belong to the session, and close the network to it where that was asked for."""
+        """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
         try:
             with offline_block() if self._offline else _nothing():
@@ -148,7 +148,7 @@ class Session:
         if self._strict and self.model is not None:
             self.model.check_used_up()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         self.open()
         self._entered = self.activated()
         self._entered.__enter__()
@@ -166,7 +166,7 @@ class Session:
             raise
         self.close(error)
 
-    async def __aenter__(self) -> Session:
+    async def __aenter__(self) -> Self:
         return self.__enter__()
 
     async def __aexit__(
@@ -244,7 +244,7 @@ class Session:
             raise self._violations[0]
 
     def poison(self, violation: Violation) -> None:
-        """Make the session fail at its end and refuse every later call, whatever becomes of this exception."""
+        """Make the session fail at its end and refuse every later call, whoever swallows the violation."""
         if violation not in self._violations:
             self._violations.append(violation)
 

@@ -18,7 +18,7 @@ from callsheet._tree import trajectory_tree
 class AgentTestCase(unittest.TestCase):
     """A test case with callsheet's assertions; a failing test says what its agents did."""
 
-    def wrapAgent(self, agent: Any, **options: Any) -> Any:  # noqa: N802 - unittest's naming
+    def wrapAgent(self, agent: Any, **options: Any) -> Any:
         """Wrap an agent as `callsheet.wrap` does; sessions still open at the end of the test are closed."""
         adapter = wrap(agent, **options)
         self.addCleanup(adapter.close)
@@ -34,7 +34,7 @@ class AgentTestCase(unittest.TestCase):
         finally:
             _journal.end()
 
-    def _callTestMethod(self, method: Callable[[], Any]) -> None:  # noqa: N802 - unittest's hook
+    def _callTestMethod(self, method: Callable[[], Any]) -> None:
         try:
             super()._callTestMethod(method)  # type: ignore[misc]
         except BaseException as error:
@@ -47,48 +47,48 @@ class AgentTestCase(unittest.TestCase):
 
     # unittest's names for callsheet's assertions
 
-    def assertToolCalls(self, result: Any, expected: Iterable[Any], *, strict_order: bool = True) -> None:  # noqa: N802
+    def assertToolCalls(self, result: Any, expected: Iterable[Any], *, strict_order: bool = True) -> None:
         """See `callsheet.assert_tool_calls`."""
         assertions.assert_tool_calls(result, expected, strict_order=strict_order)
 
-    def assertToolCallCount(self, result: Any, expected: int) -> None:  # noqa: N802
+    def assertToolCallCount(self, result: Any, expected: int) -> None:
         """See `callsheet.assert_tool_call_count`."""
         assertions.assert_tool_call_count(result, expected)
 
-    def assertNoToolCalls(self, result: Any, *, strict: bool = False) -> None:  # noqa: N802
+    def assertNoToolCalls(self, result: Any, *, strict: bool = False) -> None:
         """See `callsheet.assert_no_tool_calls`."""
         assertions.assert_no_tool_calls(result, strict=strict)
 
-    def assertToolCallOrder(self, result: Any, names: Sequence[str], *, exact: bool = False) -> None:  # noqa: N802
+    def assertToolCallOrder(self, result: Any, names: Sequence[str], *, exact: bool = False) -> None:
         """See `callsheet.assert_tool_call_order`."""
         assertions.assert_tool_call_order(result, names, exact=exact)
 
-    def assertToolArgsContain(  # noqa: N802
+    def assertToolArgsContain(
         self, result: Any, tool: str, partial: Mapping[str, Any], *, call_index: int = 0
     ) -> None:
         """See `callsheet.assert_tool_args_contain`."""
         assertions.assert_tool_args_contain(result, tool, partial, call_index=call_index)
 
-    def assertResponseContains(self, result: Any, substring: str) -> None:  # noqa: N802
+    def assertResponseContains(self, result: Any, substring: str) -> None:
         """See `callsheet.assert_response_contains`."""
         assertions.assert_response_contains(result, substring)
 
-    def assertResponseMatches(self, result: Any, pattern: Any) -> None:  # noqa: N802
+    def assertResponseMatches(self, result: Any, pattern: Any) -> None:
         """See `callsheet.assert_response_matches`."""
         assertions.assert_response_matches(result, pattern)
 
-    def assertResponseEquals(self, result: Any, expected: Any) -> None:  # noqa: N802
+    def assertResponseEquals(self, result: Any, expected: Any) -> None:
         """See `callsheet.assert_response_equals`."""
         assertions.assert_response_equals(result, expected)
 
-    def assertHeaders(self, result: Any, expected: Mapping[str, Any], *, exact: bool = False) -> None:  # noqa: N802
+    def assertHeaders(self, result: Any, expected: Mapping[str, Any], *, exact: bool = False) -> None:
         """See `callsheet.assert_headers`."""
         assertions.assert_headers(result, expected, exact=exact)
 
-    def assertModelUsed(self, result: Any, expected: Any) -> None:  # noqa: N802
+    def assertModelUsed(self, result: Any, expected: Any) -> None:
         """See `callsheet.assert_model_used`."""
         assertions.assert_model_used(result, expected)
 
-    def assertTrajectory(self, result: Any, expected: Iterable[Any], *, mode: Any = "exact") -> None:  # noqa: N802
+    def assertTrajectory(self, result: Any, expected: Iterable[Any], *, mode: Any = "exact") -> None:
         """See `callsheet.assert_trajectory`."""
         assertions.assert_trajectory(result, expected, mode=mode)

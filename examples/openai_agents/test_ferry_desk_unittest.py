@@ -1,4 +1,4 @@
-"""The ferry desk under unittest; runs without pytest: `python -m unittest discover examples/openai_agents`."""
+"""The ferry desk under unittest; without pytest: `python -m unittest discover examples/openai_agents`."""
 
 from __future__ import annotations
 

@@ -202,10 +202,9 @@ def test_what_is_started_inside_is_inside(elsewhere: Callable[..., None], server
 
 
 def test_code_on_a_thread_nobody_knows_is_inside_every_open_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    with offline(strict=False) as block:
-        with monkeypatch.context() as unknown:
-            unknown.setattr(threading, "enumerate", list)
-            assert isinstance(swallow(lambda: Context().run(socket.getaddrinfo, "a.example", 1)), OSError)
+    with offline(strict=False) as block, monkeypatch.context() as unknown:
+        unknown.setattr(threading, "enumerate", list)
+        assert isinstance(swallow(lambda: Context().run(socket.getaddrinfo, "a.example", 1)), OSError)
     assert len(block.attempts) == 1
 
 
