@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any
@@ -13,6 +12,7 @@ from weakref import WeakKeyDictionary
 from langchain_core.tools import BaseTool
 
 from callsheet_langgraph._references import is_users, reachable
+from callsheet_langgraph._source import definition_of
 
 _found: WeakKeyDictionary[Any, dict[str, str]] = WeakKeyDictionary()
 
@@ -54,11 +54,9 @@ def _called(function: FunctionType, bodies: set[int]) -> Iterator[str]:
 
 
 def _calls(function: FunctionType) -> Iterator[ast.Call]:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, SyntaxError):  # no source, or a lambda in the middle of a line
-        return
-    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    definition = definition_of(function)
+    if definition is not None:
+        yield from (node for node in ast.walk(definition) if isinstance(node, ast.Call))
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:

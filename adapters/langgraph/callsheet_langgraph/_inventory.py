@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,6 +10,7 @@ from weakref import WeakKeyDictionary
 from callsheet.adapters import Inventory
 from langchain_core.tools import BaseTool
 from langgraph.pregel import Pregel
+from langgraph.pregel.protocol import PregelProtocol
 
 from callsheet_langgraph._references import is_users, reachable
 
@@ -23,29 +25,35 @@ _tools: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 def inventory(root: Any) -> Inventory:
     """Walk a graph, its sub-graphs, and the code of its nodes and tools.
 
-    What the application's own code can do while it runs is only known then, so the walk is complete only
-    for graphs that have none beside their tools.
+    What the application's own nodes and middleware can do while they run is only known then, so the walk is
+    complete only for graphs that have none.
     """
+    found = list(reachable(root))
+    graphs = [thing for thing in found if isinstance(thing, Pregel)]
+    tools = [thing for thing in found if isinstance(thing, BaseTool)]
     agents: dict[str, set[str]] = {}
-    names: set[str] = set()
-    complete = True
-    tool_bodies = set()
-    functions: list[FunctionType] = []
-    for thing in reachable(root):
-        if isinstance(thing, BaseTool):
-            names.add(thing.name)
-            tool_bodies.update(id(vars(thing).get(field)) for field in ("func", "coroutine"))
-        elif isinstance(thing, Pregel):
-            tools = own_tools(thing)
-            for label in (agent_name(thing), thing.get_name(), *thing.nodes):
-                if label is not None and not label.startswith("__"):
-                    agents.setdefault(label, set()).update(tools)
-        elif isinstance(thing, FunctionType) and is_users(thing):
-            functions.append(thing)
-        elif not isinstance(thing, FunctionType):
-            complete = complete and not _is_remote(thing)
-    complete = complete and all(id(function) in tool_bodies for function in functions)
-    return Inventory({label: tools | names for label, tools in agents.items()}, complete)
+    for graph in graphs:
+        for label, names in _labels(graph):
+            agents.setdefault(label, set()).update(names)
+    # A tool that only another tool's code calls belongs to nobody's list.
+    loose = {tool.name for tool in tools}.difference(*agents.values())
+    if loose:
+        agents[""] = loose
+    bodies = {id(vars(tool).get(field)) for tool in tools for field in ("func", "coroutine")}
+    remote = any(isinstance(thing, PregelProtocol) and not isinstance(thing, Pregel) for thing in found)
+    return Inventory(agents, not remote and not any(_has_code(graph, bodies) for graph in graphs))
+
+
+def _labels(graph: Any) -> Iterator[tuple[str, frozenset[str]]]:
+    """Give the names a graph and its nodes go by, each with its tools."""
+    tools = own_tools(graph)
+    for label in (agent_name(graph), graph.get_name()):
+        if label is not None:
+            yield label, tools
+    for name, node in graph.nodes.items():
+        if not name.startswith("__"):
+            inner = [own_tools(thing) for thing in reachable(node.bound, enter=()) if isinstance(thing, Pregel)]
+            yield name, tools.union(*inner)
 
 
 def agent_name(graph: Any, *, within: str | None = None) -> str | None:
@@ -80,5 +88,9 @@ def _is_agent(graph: Any) -> bool:
     return known
 
 
-def _is_remote(thing: Any) -> bool:
-    return type(thing).__name__ == "RemoteGraph"
+def _has_code(graph: Any, tool_bodies: set[int]) -> bool:
+    """Say whether a graph has nodes or middleware of the application's own."""
+    return any(
+        isinstance(thing, FunctionType) and is_users(thing) and id(thing) not in tool_bodies
+        for thing in reachable(graph, enter=(FunctionType,))
+    )

@@ -8,13 +8,17 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from callsheet.adapters import Scope, TraceEntry, active_scope
+from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
 from langgraph.errors import GraphInterrupt
 
 from callsheet_langgraph._direct_calls import refuse_direct_calls
 from callsheet_langgraph._places import Order, Place
 from callsheet_langgraph._tool_errors import TimedOut, timeout_error
+
+
+_interrupts: WeakKeyDictionary[RunRecord, set[str]] = WeakKeyDictionary()
 
 
 def placed_task(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -112,12 +116,14 @@ def _timeout(around: Place, task: Any) -> float | None:
     return min(seconds, default=None)
 
 
-def _note_interrupts(run: Any, place: Place, interrupt: GraphInterrupt) -> None:
-    known = {step.metadata.get("id") for _, step in run.steps if getattr(step, "role", None) == "interrupt"}
+def _note_interrupts(run: RunRecord, place: Place, interrupt: GraphInterrupt) -> None:
+    # A sub-graph's interrupt comes by again at each node around it. Its id is random and stays out of the trace.
+    known = _interrupts.setdefault(run, set())
     for raised in interrupt.args[0] if interrupt.args else ():
         if raised.id not in known:
-            metadata = {"id": raised.id, **place.metadata}
-            run.add(TraceEntry("interrupt", raised.value, agent=place.speaker, metadata=metadata), place.here)
+            known.add(raised.id)
+            entry = TraceEntry("interrupt", raised.value, agent=place.speaker, metadata=place.metadata)
+            run.add(entry, place.here)
 
 
 def _impatient(task: Any) -> Any:

@@ -10,10 +10,9 @@ from weakref import WeakKeyDictionary
 from callsheet.adapters import Kind
 from langchain_core.tools import BaseTool
 from langchain_core.tools.base import _is_injected_arg_type, get_all_basemodel_annotations
-from langgraph.pregel.protocol import PregelProtocol
 from langgraph.types import Command
 
-from callsheet_langgraph._references import reachable
+from callsheet_langgraph._sub_agents import only_asks_graphs
 
 # Where the supervisor and swarm packages note the agent a tool hands over to.
 _DESTINATION = "__handoff_destination"
@@ -96,7 +95,7 @@ def _kind(body: Callable[..., Any]) -> Kind:
         return "mcp"
     if _returns_command(body) and _says_goto(body.__code__):
         return "handoff"
-    if any(isinstance(found, PregelProtocol) for found in reachable(body, enter=())):
+    if only_asks_graphs(body):
         return "agent"
     return "function"
 
