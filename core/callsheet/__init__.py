@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from callsheet._builders import Scenario as Scenario
+    from callsheet._builders import ScenarioBuilder as ScenarioBuilder
+    from callsheet._builders import ToolResponseBuilder as ToolResponseBuilder
+    from callsheet._builders import UserMessageBuilder as UserMessageBuilder
+    from callsheet._callable import CallableAdapter as CallableAdapter
     from callsheet._conversation import Conversation as Conversation
     from callsheet._discovery import wrap as wrap
     from callsheet._errors import AdapterNotInstalledError as AdapterNotInstalledError
@@ -36,10 +41,17 @@ if TYPE_CHECKING:
     from callsheet._offline import offline as offline
     from callsheet._parsing import parse_response as parse_response
     from callsheet._parsing import parse_stream as parse_stream
+    from callsheet._recorder import Recorder as Recorder
     from callsheet._redaction import configure_redaction as configure_redaction
     from callsheet._redaction import redact as redact
+    from callsheet._registry import clear_assertions as clear_assertions
+    from callsheet._registry import list_assertions as list_assertions
+    from callsheet._registry import register_assertion as register_assertion
+    from callsheet._registry import run_custom_assertion as run_custom_assertion
     from callsheet._requests import ModelRequest as ModelRequest
     from callsheet._result import AgentResult as AgentResult
+    from callsheet._runner import AgentRunner as AgentRunner
+    from callsheet._scenario import scenario as scenario
     from callsheet._server import MockMCPServer as MockMCPServer
     from callsheet._session import Session as Session
     from callsheet._snapshots import assert_snapshot as assert_snapshot
@@ -62,8 +74,10 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "AdapterNotInstalledError": "_errors",
     "AgentResult": "_result",
+    "AgentRunner": "_runner",
     "AmbiguousSessionError": "_errors",
     "ArtifactError": "_errors",
+    "CallableAdapter": "_callable",
     "CallsheetError": "_errors",
     "Conversation": "_conversation",
     "ExpectationError": "_errors",
@@ -75,7 +89,10 @@ _EXPORTS = {
     "ModelRequest": "_requests",
     "NetworkBlockedError": "_errors",
     "OptionError": "_errors",
+    "Recorder": "_recorder",
     "ResponsesExhaustedError": "_errors",
+    "Scenario": "_builders",
+    "ScenarioBuilder": "_builders",
     "ScriptError": "_errors",
     "ScriptExhaustedError": "_errors",
     "Session": "_session",
@@ -83,6 +100,7 @@ _EXPORTS = {
     "SessionError": "_errors",
     "ToolCall": "_values",
     "ToolError": "_errors",
+    "ToolResponseBuilder": "_builders",
     "ToolTimedOutError": "_errors",
     "TraceEntry": "_values",
     "UnknownFormatError": "_errors",
@@ -92,6 +110,7 @@ _EXPORTS = {
     "UnsupportedFrameworkError": "_errors",
     "UnusedScriptError": "_errors",
     "Usage": "_values",
+    "UserMessageBuilder": "_builders",
     "VacuousAssertionWarning": "_errors",
     "Violation": "_errors",
     "assert_headers": "assertions",
@@ -106,11 +125,16 @@ _EXPORTS = {
     "assert_tool_call_order": "assertions",
     "assert_tool_calls": "assertions",
     "assert_trajectory": "assertions",
+    "clear_assertions": "_registry",
     "configure_redaction": "_redaction",
+    "list_assertions": "_registry",
     "offline": "_offline",
     "parse_response": "_parsing",
     "parse_stream": "_parsing",
     "redact": "_redaction",
+    "register_assertion": "_registry",
+    "run_custom_assertion": "_registry",
+    "scenario": "_scenario",
     "wrap": "_discovery",
 }
 

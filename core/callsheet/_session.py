@@ -332,6 +332,7 @@ class Session:
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
+        self.note_tools(request.agent, (request.name, *request.aliases))
         with self._poisoning():
             return self._desk.begin(request, self._current_run() or self.recording.outside)
 

@@ -107,9 +107,12 @@ class ToyRunner:
             reply = await model.reply(agent, messages, dict(headers or {}))
             yield reply
             wire = [
-                {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}} for call in reply.calls
+                {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+                for call in reply.calls
             ]
-            messages.append({"role": "assistant", "content": reply.text, **({"tool_calls": wire} if wire else {})})
+            messages.append(
+                {"role": "assistant", "content": reply.text, **({"tool_calls": wire} if wire else {})}
+            )
             if not reply.calls:
                 yield ToyResult(reply.text or "", messages)
                 return

@@ -92,8 +92,8 @@ class ThreadsContract(DeskContract):
         async def main() -> BaseException | None:
             with self.journey(desk, strict=False).session():
                 task = asyncio.create_task(self.run_native_async(desk, ASKED))
-            (met,) = await asyncio.gather(task, return_exceptions=True)
-            return met if isinstance(met, BaseException) else None
+            await asyncio.wait([task])
+            return task.exception()
 
         met = asyncio.run(main())
         assert met is not None
