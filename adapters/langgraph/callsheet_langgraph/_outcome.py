@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from callsheet_langgraph._messages import text_of
 
@@ -23,10 +23,13 @@ def messages_in(result: Any) -> Sequence[Any]:
 
 
 def final_text(result: Any) -> str:
-    """Give the last words of a result: its last reply, or a result that is a text itself."""
+    """Give the last words of a result: its last reply, a tool's answer returned directly, or a text itself."""
     if isinstance(result, str):
         return result
-    said = [message for message in messages_in(result) if isinstance(message, AIMessage)]
+    messages = messages_in(result)
+    if messages and isinstance(messages[-1], ToolMessage):
+        return text_of(messages[-1])
+    said = [message for message in messages if isinstance(message, AIMessage)]
     return text_of(said[-1]) if said else ""
 
 

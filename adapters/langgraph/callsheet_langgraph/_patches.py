@@ -10,7 +10,7 @@ from typing import Any
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool, StructuredTool, Tool
-from langgraph.pregel import Pregel, _runner
+from langgraph.pregel import Pregel, _loop, _runner
 from langgraph.pregel.remote import RemoteGraph
 from langsmith import utils as langsmith
 
@@ -50,6 +50,7 @@ def patches() -> Iterator[Patch]:
     yield Patch(Pregel, "abatch", _runs.recorded_abatch)
     yield Patch(Pregel, "checkpointer", SaverSlot)
     yield Patch(Pregel, "cache", CacheSlot)
+    yield _patch(_loop.PregelLoop, "_suppress_interrupt", _runs.recorded_exit)
     yield _patch(_runner, "run_with_retry", _tasks.placed_task)
     yield _patch(_runner, "arun_with_retry", _tasks.placed_async_task)
     for name, replacement in _remote.REPLACEMENTS.items():

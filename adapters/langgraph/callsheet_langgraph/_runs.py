@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import RunRecord, Scope, Session, active_scope, described
+from callsheet.adapters import RunRecord, Scope, Session, TraceEntry, active_scope, described
 from langchain_core.runnables.config import get_config_list
 from langgraph.pregel import Pregel
 
 from callsheet_langgraph._inventory import agent_name, own_tools
 from callsheet_langgraph._messages import note_told, opening
 from callsheet_langgraph._outcome import final_output, final_text, messages_in
-from callsheet_langgraph._places import Place
+from callsheet_langgraph._places import Place, order_of
 
 # The run a batch keeps for one of its inputs, so that runs are told in the order of the inputs.
 _RESERVED = "__callsheet_run"
@@ -31,7 +31,7 @@ def recorded_invoke(original: Callable[..., Any]) -> Callable[..., Any]:
         graph_run, config = GraphRun.of(scope, self, input, config)
         with graph_run.whole():
             result = original(self, input, config, **kwargs)
-            graph_run.finished(result)
+            graph_run.returned(result)
         return result
 
     return invoke
@@ -48,7 +48,7 @@ def recorded_ainvoke(original: Callable[..., Any]) -> Callable[..., Any]:
         graph_run, config = GraphRun.of(scope, self, input, config)
         with graph_run.whole():
             result = await original(self, input, config, **kwargs)
-            graph_run.finished(result)
+            graph_run.returned(result)
         return result
 
     return ainvoke
@@ -112,6 +112,20 @@ def recorded_abatch(inherited: Any) -> Callable[..., Any]:
         return results
 
     return abatch
+
+
+def recorded_exit(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `PregelLoop._suppress_interrupt`, where every run ends, a streamed one too."""
+
+    @wraps(original)
+    def _suppress_interrupt(self: Any, *error: Any) -> Any:
+        suppressed = original(self, *error)
+        scope = active_scope()
+        if scope is not None and scope.run is not None and (error[0] is None or suppressed):
+            _note_end(scope, scope.run, self)
+        return suppressed
+
+    return _suppress_interrupt
 
 
 class GraphRun:
@@ -188,15 +202,27 @@ class GraphRun:
             with self._session.inside(self._run, place=self._place):
                 await events.aclose()
 
-    def finished(self, result: Any) -> None:
-        """Note what came out."""
-        note_told(self._session, messages_in(result), self._place.tools)
+    def returned(self, result: Any) -> None:
+        """Note what the graph gave back."""
         if self._is_own and self._run.parent is None:
             self._session.finish(response=final_text(result), output=final_output(result), native=result)
 
     def _ended_by(self, error: BaseException) -> None:
         if self._is_own and not isinstance(error, GeneratorExit):
             self._run.error = described(error)
+
+
+def _note_end(scope: Scope, run: RunRecord, loop: Any) -> None:
+    place: Place | None = scope.place
+    if place is None:
+        return
+    note_told(scope.session, messages_in(loop.output), place.tools)
+    if loop.status in ("interrupt_before", "interrupt_after"):
+        waiting = ", ".join(sorted(task.name for task in loop.tasks.values()))
+        run.add(TraceEntry("interrupt", waiting, metadata={"status": loop.status}), order_of(None, run))
+    if place.outer is None and run.parent is None:
+        output = loop.output
+        scope.session.finish(response=final_text(output), output=final_output(output), native=output)
 
 
 def _is_inside(scope: Scope, graph: Any) -> bool:
