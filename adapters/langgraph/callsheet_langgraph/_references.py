@@ -68,6 +68,9 @@ def _parts(thing: Any) -> Iterable[Any]:
         return list(thing.nodes.values())
     if isinstance(thing, BaseLanguageModel) or inspect.isclass(thing) or inspect.ismodule(thing):
         return ()
+    if type(thing).__name__ == "OutputToolBinding":
+        # How `create_agent` asks for a structured answer: a tool in form only.
+        return ()
     return _attributes(thing)
 
 
