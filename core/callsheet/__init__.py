@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+# What type checkers take as true; `typing` itself would be most of the cost of `import callsheet`.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from callsheet._builders import Scenario as Scenario
     from callsheet._builders import ScenarioBuilder as ScenarioBuilder
     from callsheet._builders import ToolResponseBuilder as ToolResponseBuilder
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from callsheet._errors import CallsheetError as CallsheetError
     from callsheet._errors import ExpectationError as ExpectationError
     from callsheet._errors import InvalidArgumentsError as InvalidArgumentsError
+    from callsheet._errors import MockAnswerError as MockAnswerError
     from callsheet._errors import MockConfigError as MockConfigError
     from callsheet._errors import NetworkBlockedError as NetworkBlockedError
     from callsheet._errors import OptionError as OptionError
@@ -42,7 +46,6 @@ if TYPE_CHECKING:
     from callsheet._parsing import parse_response as parse_response
     from callsheet._parsing import parse_stream as parse_stream
     from callsheet._recorder import Recorder as Recorder
-    from callsheet._redaction import configure_redaction as configure_redaction
     from callsheet._redaction import redact as redact
     from callsheet._registry import clear_assertions as clear_assertions
     from callsheet._registry import list_assertions as list_assertions
@@ -52,15 +55,25 @@ if TYPE_CHECKING:
     from callsheet._result import AgentResult as AgentResult
     from callsheet._runner import AgentRunner as AgentRunner
     from callsheet._scenario import scenario as scenario
+    from callsheet._secrets import configure_redaction as configure_redaction
     from callsheet._server import MockMCPServer as MockMCPServer
     from callsheet._session import Session as Session
     from callsheet._snapshots import assert_snapshot as assert_snapshot
+    from callsheet._validation import ToolValidation as ToolValidation
+    from callsheet._validation import validate_tools as validate_tools
     from callsheet._values import ToolCall as ToolCall
     from callsheet._values import TraceEntry as TraceEntry
     from callsheet._values import Usage as Usage
+    from callsheet.assertions import assert_argument_flows as assert_argument_flows
+    from callsheet.assertions import assert_budget as assert_budget
+    from callsheet.assertions import assert_confirmed as assert_confirmed
     from callsheet.assertions import assert_headers as assert_headers
     from callsheet.assertions import assert_model_used as assert_model_used
+    from callsheet.assertions import assert_no_duplicate_calls as assert_no_duplicate_calls
+    from callsheet.assertions import assert_no_loop as assert_no_loop
     from callsheet.assertions import assert_no_tool_calls as assert_no_tool_calls
+    from callsheet.assertions import assert_only_tools as assert_only_tools
+    from callsheet.assertions import assert_response_consistent as assert_response_consistent
     from callsheet.assertions import assert_response_contains as assert_response_contains
     from callsheet.assertions import assert_response_equals as assert_response_equals
     from callsheet.assertions import assert_response_matches as assert_response_matches
@@ -69,6 +82,7 @@ if TYPE_CHECKING:
     from callsheet.assertions import assert_tool_call_order as assert_tool_call_order
     from callsheet.assertions import assert_tool_calls as assert_tool_calls
     from callsheet.assertions import assert_trajectory as assert_trajectory
+    from callsheet.order import assert_calls as assert_calls
 
 # Public name -> the module that defines it, imported on first use: `import callsheet` stays cheap.
 _EXPORTS = {
@@ -83,6 +97,7 @@ _EXPORTS = {
     "ExpectationError": "_errors",
     "FakeModel": "_fake_model",
     "InvalidArgumentsError": "_errors",
+    "MockAnswerError": "_errors",
     "MockConfigError": "_errors",
     "MockMCPServer": "_server",
     "MockTool": "_mocks",
@@ -102,6 +117,7 @@ _EXPORTS = {
     "ToolError": "_errors",
     "ToolResponseBuilder": "_builders",
     "ToolTimedOutError": "_errors",
+    "ToolValidation": "_validation",
     "TraceEntry": "_values",
     "UnknownFormatError": "_errors",
     "UnknownMockError": "_errors",
@@ -113,9 +129,17 @@ _EXPORTS = {
     "UserMessageBuilder": "_builders",
     "VacuousAssertionWarning": "_errors",
     "Violation": "_errors",
+    "assert_argument_flows": "assertions",
+    "assert_budget": "assertions",
+    "assert_calls": "order",
+    "assert_confirmed": "assertions",
     "assert_headers": "assertions",
     "assert_model_used": "assertions",
+    "assert_no_duplicate_calls": "assertions",
+    "assert_no_loop": "assertions",
     "assert_no_tool_calls": "assertions",
+    "assert_only_tools": "assertions",
+    "assert_response_consistent": "assertions",
     "assert_response_contains": "assertions",
     "assert_response_equals": "assertions",
     "assert_response_matches": "assertions",
@@ -126,7 +150,7 @@ _EXPORTS = {
     "assert_tool_calls": "assertions",
     "assert_trajectory": "assertions",
     "clear_assertions": "_registry",
-    "configure_redaction": "_redaction",
+    "configure_redaction": "_secrets",
     "list_assertions": "_registry",
     "offline": "_offline",
     "parse_response": "_parsing",
@@ -135,6 +159,7 @@ _EXPORTS = {
     "register_assertion": "_registry",
     "run_custom_assertion": "_registry",
     "scenario": "_scenario",
+    "validate_tools": "_validation",
     "wrap": "_discovery",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 from weakref import WeakSet
 
@@ -100,6 +101,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             headers=headers,
             metadata=metadata,
             owner=self,
+            around=self._around,
         )
         self._sessions.add(session)
         return session
@@ -234,6 +236,10 @@ class BaseAdapter(ABC, Generic[AgentT]):
                 session.close(error)
             finally:
                 self.last_result = session.result
+
+    def _around(self) -> AbstractContextManager[None]:
+        """Give what surrounds each session, such as putting back what a run changes."""
+        return nullcontext()
 
     def _run_sync(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

@@ -156,7 +156,8 @@ class Recording:
         """File a model reply; its calls are found again by their ids."""
         known = [self._asked(run, call) for call in calls]
         for call in known:
-            if run.offered is not None and call.name not in run.offered:
+            unheard_of = run.offered is not None and call.name not in run.offered
+            if unheard_of and call.outcome == "skipped":
                 call.outcome, call.error = "unknown", f"No tool is named {call.name!r}"
         reply = ReplyRecord(run.turns, agent, content, known, usage or Usage(requests=1), metadata or {})
         run.turns += 1

@@ -28,7 +28,11 @@ class ToolRequest:
         timeout: The framework's timeout for the tool in seconds, or None.
         metadata: What only this framework knows about the call.
         order: Where a call that no recorded reply asked for stands among its run's steps.
+        check: Runs the framework's own checks of the arguments before a mock answers; it raises
+            `InvalidArgumentsError` for what they do not accept.
         control_flow: Exceptions by which a tool interrupts the run rather than fails.
+        shape: Makes a mock's answer what the real tool returns, such as a model of a dict; it raises
+            `MockAnswerError` where it can not. The record keeps the answer as the mock gave it.
     """
 
     name: str
@@ -43,7 +47,9 @@ class ToolRequest:
     timeout: float | None = None
     metadata: Mapping[str, Any] | None = None
     order: tuple[Any, ...] = ()
+    check: Callable[[], None] | None = None
     control_flow: tuple[type[BaseException], ...] = ()
+    shape: Callable[[Any], Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

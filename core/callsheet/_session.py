@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -13,7 +13,6 @@ from callsheet._errors import (
     MockConfigError,
     SessionClosedError,
     SessionError,
-    UnmockedToolError,
     Violation,
     described,
 )
@@ -32,6 +31,7 @@ from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
 from callsheet._tool_desk import ToolAttempt, ToolDesk
 from callsheet._values import ToolCall, TraceEntry
+from callsheet._violations import Violations
 
 T = TypeVar("T")
 
@@ -54,6 +54,7 @@ class Session:
         metadata: What the test wants in `result.metadata`.
         native_model: A model of the framework's own to use instead of the agent's.
         owner: The adapter that opens the session; one adapter's sessions do not nest.
+        around: Gives what is entered when the session opens and left when it closes.
 
     Raises:
         MockConfigError: An option is none of these.
@@ -73,6 +74,7 @@ class Session:
         metadata: Mapping[str, Any] | None = None,
         native_model: Any = None,
         owner: object = None,
+        around: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
@@ -80,14 +82,16 @@ class Session:
         self.recording = Recording()
         self._strict = strict
         self._offline = model is not None if offline is None else offline
-        self._inventory = inventory or Inventory(complete=False)
+        self._inventory = self._declared = inventory or Inventory(complete=False)
         self._patches = patches
         self.unmocked = unmocked
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
         self.owner = owner
+        self._around = around
+        self._surroundings = ExitStack()
         self._state: Literal["new", "open", "closed"] = "new"
-        self._violations: list[Violation] = []
+        self._violations = Violations()
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
@@ -108,9 +112,12 @@ class Session:
             self._inventory.check_mocks(self.tools.tool_names)
             if self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
+        self._inventory.check_bound_mocks(self.tools.tool_names)
         thread_patches.hold(self)
         if self._patches is not None:
             self._patches.hold(self)
+        if self._around is not None:
+            self._surroundings.enter_context(self._around())
         self._state = "open"
         open_sessions[id(self)] = self
 
@@ -139,12 +146,15 @@ class Session:
             return
         self._state = "closed"
         open_sessions.pop(id(self), None)
+        self._surroundings.close()
         self._report(error)
         self.raise_violations(error)
         if error is not None:
             return
         if not self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
+            if self.model is not None:
+                self._inventory.check_scripts(self.model.agent_names)
         if self._strict and self.model is not None:
             self.model.check_used_up()
 
@@ -175,6 +185,23 @@ class Session:
         self.__exit__(kind, error, traceback)
 
     @property
+    def lets_real_run(self) -> bool:
+        """Whether tools without a mock run."""
+        return self._desk.lets_real_run
+
+    @property
+    def declared_tools(self) -> set[str]:
+        """Every name of a tool, bound to its agent or not, that was known when the session was made."""
+        return self._declared.mock_names()
+
+    def may_run(self, names: Collection[str]) -> bool:
+        """Say whether a tool of these names could run for real, so that what it needs has to be there."""
+        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self.tools):
+            return True
+        answered = any(mock.name in names and mock.when is None for mock in self.tools)
+        return self.lets_real_run and not answered
+
+    @property
     def is_open(self) -> bool:
         """Whether the session answers calls."""
         return self._state == "open"
@@ -196,8 +223,10 @@ class Session:
         """
         attempt = self._begin(request)
         with attempt, self.inside(attempt.run, attempt.record):
-            answer = real() if attempt.mock is None else attempt.mock.answer(attempt.checked_args())
-            attempt.record.response = answer
+            if attempt.mock is None:
+                answer = attempt.record.response = real()
+            else:
+                answer = attempt.answered(attempt.mock.answer(attempt.checked_args()))
         return answer
 
     async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
@@ -205,10 +234,9 @@ class Session:
         attempt = self._begin(request)
         with attempt, self.inside(attempt.run, attempt.record):
             if attempt.mock is None:
-                answer = await real()
+                answer = attempt.record.response = await real()
             else:
-                answer = await attempt.mock.answer_async(attempt.checked_args())
-            attempt.record.response = answer
+                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args()))
         return answer
 
     def answer_model(self, request: ModelRequest) -> ModelReply:
@@ -219,14 +247,14 @@ class Session:
             BaseException: The step is an exception.
         """
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = model.reply(request)
         return self._with_ids(reply, request)
 
     async def answer_model_async(self, request: ModelRequest) -> ModelReply:
         """Like `answer_model`, on the running event loop."""
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = await model.reply_async(request)
         return self._with_ids(reply, request)
 
@@ -240,13 +268,12 @@ class Session:
             raise SessionClosedError(
                 f"{what} came after its session was closed. Await the task or stream inside the session."
             )
-        if self._violations:
-            raise self._violations[0]
+        if self._violations.all:
+            raise self._violations.all[0]
 
     def poison(self, violation: Violation) -> None:
         """Make the session fail at its end and refuse every later call, whoever swallows the violation."""
-        if violation not in self._violations:
-            self._violations.append(violation)
+        self._violations.add(violation)
 
     # Recording
 
@@ -333,7 +360,7 @@ class Session:
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
         self.note_tools(request.agent, (request.name, *request.aliases))
-        with self._poisoning():
+        with self._violations.kept():
             return self._desk.begin(request, self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:
@@ -354,35 +381,18 @@ class Session:
         scope = SCOPE.get()
         return scope.run if scope is not None and scope.session is self else None
 
-    @contextmanager
-    def _poisoning(self) -> Iterator[None]:
-        try:
-            yield
-        except Violation as violation:
-            self.poison(violation)
-            raise
-
     def _report(self, error: BaseException | None) -> None:
         journal = _journal.current
         if journal is None:
             return
         journal.results.append(replace(self.result, native=None))
-        journal.refused += sum(isinstance(violation, UnmockedToolError) for violation in self._violations)
+        journal.refused += self._violations.refused
         if isinstance(error, GeneratorExit):
-            journal.unheard.extend(self._violations)
+            journal.unheard.extend(self._violations.all)
 
     def raise_violations(self, error: BaseException | None = None) -> None:
-        """Raise the first broken promise, if any, the others noted on it.
-
-        Args:
-            error: The exception that is on its way out already.
-        """
-        if not self._violations or error is self._violations[0]:
-            return
-        first, *others = self._violations
-        for other in others:
-            first.add_note(f"Also: {described(other)}")
-        raise first from (error if isinstance(error, Exception) else None)
+        """Raise the first broken promise, if any; `error` is the exception that is on its way out already."""
+        self._violations.raise_first(error)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from callsheet._adapter import BaseAdapter
 from callsheet._discovery import KNOWN, adapter_names, load_known, wrap
 from callsheet._errors import (
     InvalidArgumentsError,
+    MockAnswerError,
     MockConfigError,
     ScriptError,
     ToolError,
@@ -24,6 +25,7 @@ from callsheet._errors import (
 )
 from callsheet._inventory import Inventory
 from callsheet._messages import parse_arguments
+from callsheet._mocks import MockTool
 from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
@@ -45,7 +47,9 @@ __all__ = [
     "Inventory",
     "Kind",
     "LangGraphAdapter",
+    "MockAnswerError",
     "MockConfigError",
+    "MockTool",
     "ModelReply",
     "ModelRequest",
     "OpenAIAgentsAdapter",

@@ -71,9 +71,10 @@ def test_the_real_tool_runs_where_it_may():
 
 
 def test_a_tool_nobody_mocked_is_refused_and_the_session_poisoned():
-    with pytest.raises(
-        UnmockedToolError, match=r"No mock for tool 'search' \(agent 'Desk'\); mocked: 'book'"
-    ), Session(tools=[MockTool("book")]) as session:
+    with (
+        pytest.raises(UnmockedToolError, match=r"No mock for tool 'search' \(agent 'Desk'\); mocked: 'book'"),
+        Session(tools=[MockTool("book")]) as session,
+    ):
         with pytest.raises(UnmockedToolError):
             call(session, agent="Desk")
         # Every later call fails too, mocked or not.
@@ -82,9 +83,12 @@ def test_a_tool_nobody_mocked_is_refused_and_the_session_poisoned():
 
 
 def test_a_refusal_says_when_a_mock_was_for_other_arguments():
-    with pytest.raises(
-        UnmockedToolError, match=r"No mock of tool 'search' accepts \{'q': 1\}; mocked: 'search'"
-    ), Session(tools=[MockTool("search", when={"q": 2})]) as session:
+    with (
+        pytest.raises(
+            UnmockedToolError, match=r"No mock of tool 'search' accepts \{'q': 1\}; mocked: 'search'"
+        ),
+        Session(tools=[MockTool("search", when={"q": 2})]) as session,
+    ):
         call(session)
 
 
@@ -98,7 +102,7 @@ def test_several_violations_are_told_together():
         with pytest.raises(UnmockedToolError):
             call(session)
         session.poison(ScriptExhaustedError("and that"))
-        session.poison(session._violations[0])
+        session.poison(session._violations.all[0])
     assert raised.value.__notes__ == ["Also: ScriptExhaustedError: and that"]
 
 
@@ -361,7 +365,7 @@ def test_code_outside_belongs_to_the_only_open_session():
                 active_scope()
             # Both are poisoned; this test provokes it and forgives them.
             for one in (session, *[s for s in _open() if s is not session]):
-                one._violations.clear()
+                one._violations.all.clear()
         SCOPE.reset(token)
 
 
