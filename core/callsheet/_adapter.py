@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from callsheet._errors import MockConfigError
@@ -97,6 +98,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             headers=headers,
             metadata=metadata,
             owner=self,
+            around=self._around,
         )
 
     async def invoke(
@@ -209,6 +211,10 @@ class BaseAdapter(ABC, Generic[AgentT]):
         finally:
             self.last_result = session.result
             session.close(error)
+
+    def _around(self) -> AbstractContextManager[None]:
+        """Give what surrounds each session, such as putting back what a run changes."""
+        return nullcontext()
 
     def _run_sync(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

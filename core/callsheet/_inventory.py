@@ -17,10 +17,12 @@ class Inventory:
         agents: The names of the tools of each agent, by the agent's name.
         complete: Whether that is all. False when tools are only known while the agent runs (an MCP
             server, a dynamic tool set): unknown names are then judged when the session ends.
+        settled: The agents whose tools are all named here, even where others are not known yet.
     """
 
     agents: Mapping[str, Iterable[str]] = field(default_factory=dict)
     complete: bool = True
+    settled: frozenset[str] = frozenset()
 
     def tool_names(self) -> set[str]:
         """Every tool's plain name."""
@@ -37,6 +39,7 @@ class Inventory:
         return Inventory(
             {**self.agents, key: {*self.agents.get(key, ()), *tools}},
             self.complete,
+            self.settled,
         )
 
     def check_mocks(self, names: Iterable[str]) -> None:
@@ -53,6 +56,14 @@ class Inventory:
                     f"No tool is named {name!r}, so its mock would never answer."
                     f"{did_you_mean(name, known)} The tools are: {tools}."
                 )
+
+    def check_bound_mocks(self, names: Iterable[str]) -> None:
+        """Raise for a mock bound to a settled agent that does not have the tool.
+
+        Raises:
+            UnknownMockError: With the closest names.
+        """
+        self.check_mocks(name for name in names if name.rpartition(".")[0] in self.settled)
 
     def check_scripts(self, names: Iterable[str]) -> None:
         """Raise for a script that no agent follows.

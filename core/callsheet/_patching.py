@@ -66,6 +66,15 @@ class PatchSet:
         finalizer.atexit = False
         return finalizer
 
+    def add(self, patch: Patch) -> None:
+        """Replace one more attribute, until the others are put back; without them nothing happens.
+
+        For a class that comes to be while the patches are in place.
+        """
+        with self._lock:
+            if self._undo:
+                self._replace(patch)
+
     def _release(self) -> None:
         # Runs wherever the garbage collector happens to run, even inside `hold` on this very thread: note
         # the release, and settle it only if nobody is at work. Whoever is settles it at its next turn.
@@ -88,13 +97,16 @@ class PatchSet:
             return
         try:
             for patch in self.patches():
-                saved = patch.owner.__dict__.get(patch.name, _MISSING)
-                replacement = patch.replace(None if saved is _MISSING else saved)
-                setattr(patch.owner, patch.name, replacement)
-                self._undo.append((patch.owner, patch.name, saved, replacement))
+                self._replace(patch)
         except BaseException:
             self._restore()
             raise
+
+    def _replace(self, patch: Patch) -> None:
+        saved = patch.owner.__dict__.get(patch.name, _MISSING)
+        replacement = patch.replace(None if saved is _MISSING else saved)
+        setattr(patch.owner, patch.name, replacement)
+        self._undo.append((patch.owner, patch.name, saved, replacement))
 
     def _restore(self) -> None:
         while self._undo:

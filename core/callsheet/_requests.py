@@ -28,6 +28,8 @@ class ToolRequest:
         timeout: The framework's timeout for the tool in seconds, or None.
         metadata: What only this framework knows about the call.
         order: Where a call that no recorded reply asked for stands among its run's steps.
+        check: Runs the framework's own checks of the arguments before a mock answers; it raises
+            `InvalidArgumentsError` for what they do not accept.
     """
 
     name: str
@@ -42,6 +44,7 @@ class ToolRequest:
     timeout: float | None = None
     metadata: Mapping[str, Any] | None = None
     order: tuple[Any, ...] = ()
+    check: Callable[[], None] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

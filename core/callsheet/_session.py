@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
@@ -51,6 +51,7 @@ class Session:
         metadata: What the test wants in `result.metadata`.
         native_model: A model of the framework's own to use instead of the agent's.
         owner: The adapter that opens the session; one adapter's sessions do not nest.
+        around: Gives what is entered when the session opens and left when it closes.
 
     Raises:
         MockConfigError: An option is none of these.
@@ -70,6 +71,7 @@ class Session:
         metadata: Mapping[str, Any] | None = None,
         native_model: Any = None,
         owner: object = None,
+        around: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
@@ -82,6 +84,8 @@ class Session:
         self._metadata = dict(metadata or {})
         self.native_model = native_model
         self._owner = owner
+        self._around = around
+        self._surroundings = ExitStack()
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations: list[Violation] = []
         self._evidence = Evidence(self.recording)
@@ -103,9 +107,12 @@ class Session:
             self._inventory.check_mocks(self.tools.tool_names)
             if self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
+        self._inventory.check_bound_mocks(self.tools.tool_names)
         thread_patches.hold(self)
         if self._patches is not None:
             self._patches.hold(self)
+        if self._around is not None:
+            self._surroundings.enter_context(self._around())
         self._state = "open"
         open_sessions[id(self)] = self
 
@@ -134,12 +141,15 @@ class Session:
             return
         self._state = "closed"
         open_sessions.pop(id(self), None)
+        self._surroundings.close()
         if self._violations:
             self._raise_violations(error)
         if error is not None:
             return
         if not self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
+            if self.model is not None:
+                self._inventory.check_scripts(self.model.agent_names)
         if self._strict and self.model is not None:
             self.model.check_used_up()
 
@@ -168,6 +178,11 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.__exit__(kind, error, traceback)
+
+    @property
+    def lets_real_run(self) -> bool:
+        """Whether tools without a mock run."""
+        return self._desk.lets_real_run
 
     @property
     def is_open(self) -> bool:

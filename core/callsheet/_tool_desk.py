@@ -46,7 +46,7 @@ class ToolDesk:
             raise MockConfigError(f'unmocked={unmocked!r} is not known. Give "error" or "real".')
         self._tools = tools
         self._recording = recording
-        self._lets_real_run = unmocked == "real"
+        self.lets_real_run = unmocked == "real"
         self._poison = poison
 
     def begin(self, request: ToolRequest, run: RunRecord) -> ToolAttempt:
@@ -57,7 +57,7 @@ class ToolDesk:
         """
         mock = self._tools.find(request.names, request.args)
         record = self._record_for(request, run)
-        if mock is None and not (self._lets_real_run or request.runs_unmocked):
+        if mock is None and not (self.lets_real_run or request.runs_unmocked):
             self._refuse(request, record)
         record.mocked = mock is not None and not mock.is_spy
         if mock is not None and mock.is_spy:
@@ -142,6 +142,8 @@ class ToolAttempt:
         if request.args is None:
             raise InvalidArgumentsError(f"The arguments are not a JSON object: {request.raw_args!r}")
         if self.mock is not None:
+            if request.check is not None:
+                request.check()
             self.mock.check(request.args, schema=request.schema)
             if request.timeout is not None and self.mock.delay > request.timeout:
                 raise ToolTimedOutError(
