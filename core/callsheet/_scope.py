@@ -30,6 +30,11 @@ carried(SCOPE)
 open_sessions: dict[int, Session] = {}
 
 
+def any_session_open() -> bool:
+    """Say whether a session is open anywhere, whether or not the running code belongs to it."""
+    return bool(open_sessions)
+
+
 def active_scope() -> Scope | None:
     """Give the scope of the running code, or None when no session is open.
 

@@ -140,8 +140,8 @@ class Session:
         if self._state == "closed":
             return
         self._state = "closed"
-        open_sessions.pop(id(self), None)
         self._surroundings.close()
+        open_sessions.pop(id(self), None)
         if self._violations:
             self._raise_violations(error)
         if error is not None:
@@ -183,6 +183,11 @@ class Session:
     def lets_real_run(self) -> bool:
         """Whether tools without a mock run."""
         return self._desk.lets_real_run
+
+    @property
+    def tool_names(self) -> set[str]:
+        """The tools known so far."""
+        return self._inventory.tool_names()
 
     @property
     def is_open(self) -> bool:

@@ -15,6 +15,7 @@ from callsheet._errors import (
     InvalidArgumentsError,
     MockConfigError,
     ScriptError,
+    SessionError,
     ToolError,
     ToolTimedOutError,
     UnmockedToolError,
@@ -24,16 +25,17 @@ from callsheet._errors import (
 )
 from callsheet._inventory import Inventory
 from callsheet._messages import parse_arguments
+from callsheet._mocks import MockTool
 from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
-from callsheet._scope import Scope, active_scope
+from callsheet._scope import Scope, active_scope, any_session_open
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
-from callsheet._values import ToolCall, TraceEntry, Usage
+from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
 __all__ = [
     "AgentResult",
@@ -43,8 +45,10 @@ __all__ = [
     "FrameworkAdapter",
     "InvalidArgumentsError",
     "Inventory",
+    "Kind",
     "LangGraphAdapter",
     "MockConfigError",
+    "MockTool",
     "ModelReply",
     "ModelRequest",
     "OpenAIAgentsAdapter",
@@ -57,6 +61,7 @@ __all__ = [
     "ScriptError",
     "ScriptedCall",
     "Session",
+    "SessionError",
     "ToolCall",
     "ToolError",
     "ToolRequest",
@@ -68,6 +73,7 @@ __all__ = [
     "Violation",
     "active_scope",
     "adapter_names",
+    "any_session_open",
     "described",
     "did_you_mean",
     "finish",
