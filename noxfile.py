@@ -22,6 +22,10 @@ nox.options.error_on_external_run = True
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
 
+os.environ["UV_PYTHON_DOWNLOADS"] = "never"
+# As pip does, so that both work behind a proxy that has a certificate of its own.
+os.environ.setdefault("UV_SYSTEM_CERTS", "true")
+
 ROOT = Path(__file__).parent
 SUPPORTED = ["3.11", "3.12", "3.13", "3.14"]
 NO_ADAPTER = """\
@@ -42,7 +46,6 @@ def installed_pythons() -> list[str]:
     kept = [found.parent for v in SUPPORTED for found in sorted(pyenv.glob(f"{v}.*/bin/python{v}"))]
     # Before the rest of the path: pyenv's own shims stand there for every version and fail for most.
     os.environ["PATH"] = os.pathsep.join([*map(str, kept), os.environ["PATH"]])
-    os.environ["UV_PYTHON_DOWNLOADS"] = "never"
     found = [version for version in SUPPORTED if starts(f"python{version}")]
     missing = [version for version in SUPPORTED if version not in found]
     if missing:
@@ -79,13 +82,17 @@ def pythons_of(adapter: str) -> list[str]:
 PYTHONS = installed_pythons()
 ADAPTERS = sorted(init.parts[-3] for init in ROOT.glob("adapters/*/callsheet_*/__init__.py"))
 MATRIX = [(python, adapter) for adapter in ADAPTERS for python in pythons_of(adapter)]
+for homeless in set(ADAPTERS).difference(adapter for _, adapter in MATRIX):
+    print(f"Not tested: {homeless}, which supports no Python installed here.", file=sys.stderr)
 # The oldest installed Python of each environment: what most sessions run on.
 HOME = {"core": PYTHONS[0]} | {adapter: python for python, adapter in reversed(MATRIX)}
 VERSIONS = [(python, a, v) for a, python in HOME.items() for v in between(a)]
 EXAMPLES = [adapter for adapter in HOME if (ROOT / "examples" / adapter).is_dir()]
 BENCHMARKS = sorted(script.stem for script in ROOT.glob("benchmarks/[!_]*.py"))
-# Environment -> the group its pins cover; tests and type checks share one set of pins.
-PINNED = dict.fromkeys(HOME, "typecheck") | {g: g for g in ("lint", "payloads", "package")}
+CORE = ["test", "clients"]
+# Environment -> the groups its pins cover; tests and type checks share one set of pins.
+PINNED = {name: ["typecheck"] for name in HOME} | {g: [g] for g in ("lint", "payloads", "package")}
+PINNED["core"] = ["typecheck", *CORE]
 
 nox.options.sessions = [
     "lint",
@@ -105,17 +112,18 @@ def environments(*names: str) -> Any:
     return nox.parametrize("python,name", [(HOME.get(n, PYTHONS[0]), n) for n in names], ids=names)
 
 
-def checkout(name: str, group: str) -> list[str]:
-    """Give the arguments that install this checkout, an adapter unless `name` is another's, and a group."""
+def checkout(name: str, *groups: str) -> list[str]:
+    """Give the arguments that install core, the adapter of that name if there is one, and the groups."""
     folders = [".", f"./adapters/{name}"] if name in ADAPTERS else ["."]
-    return [*(arg for folder in folders for arg in ("--editable", folder)), "--group", group]
+    wanted = [("--editable", folder) for folder in folders] + [("--group", group) for group in groups]
+    return [argument for pair in wanted for argument in pair]
 
 
-def install(session: nox.Session, name: str, group: str) -> None:
+def install(session: nox.Session, name: str, *groups: str) -> None:
     """Install the checkout for an environment at that environment's pinned versions."""
     pins = f"constraints/{name}.txt"
     constraint = ["--constraint", pins] if (ROOT / pins).exists() else []
-    session.install(*checkout(name, group), *constraint)
+    session.install(*checkout(name, *groups), *constraint)
 
 
 def pytest(session: nox.Session, *paths: str) -> None:
@@ -126,7 +134,7 @@ def pytest(session: nox.Session, *paths: str) -> None:
 @nox.session(python=PYTHONS)
 def core(session: nox.Session) -> None:
     """Test core with no framework and no adapter installed; every branch must be covered."""
-    install(session, "core", "test")
+    install(session, "core", *CORE)
     session.run("python", "-c", NO_ADAPTER)
     # Coverage starts before pytest does: pytest imports the plugin before any option could start it.
     session.run("coverage", "run", "-m", "pytest", "tests/core", *session.posargs)
@@ -145,7 +153,7 @@ def adapter(session: nox.Session, adapter: str) -> None:
 @environments(*HOME)
 def lowest(session: nox.Session, name: str) -> None:
     """Test core or one adapter on the oldest version of everything it names."""
-    session.install("--resolution=lowest-direct", *checkout(name, "test"))
+    session.install("--resolution=lowest-direct", *checkout(name, *(CORE if name == "core" else ["test"])))
     pytest(session, "tests/core" if name == "core" else f"tests/adapters/{name}")
 
 
@@ -222,6 +230,6 @@ def benchmarks(session: nox.Session, name: str) -> None:
 @environments(*PINNED)
 def pins(session: nox.Session, name: str) -> None:
     """Write an environment's newest versions to constraints/."""
-    session.install(*checkout(name, PINNED[name]))
+    session.install(*checkout(name, *PINNED[name]))
     lines = session.run("python", "-c", LIST_PINS, silent=True)
     (ROOT / "constraints" / f"{name}.txt").write_text(str(lines), encoding="utf-8")

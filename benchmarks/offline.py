@@ -11,7 +11,11 @@ ROUNDS = 20_000
 
 def microseconds(statement: str) -> float:
     """Give the best of five runs, per round."""
-    return min(timeit.repeat(statement, setup="import sys", globals=globals(), repeat=5, number=ROUNDS)) / ROUNDS * 1e6
+    return (
+        min(timeit.repeat(statement, setup="import sys", globals=globals(), repeat=5, number=ROUNDS))
+        / ROUNDS
+        * 1e6
+    )
 
 
 before = microseconds("sys.audit('benchmark')")

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Generic, Literal, TypeVar
+from weakref import WeakSet
 
 from callsheet._errors import MockConfigError
 from callsheet._fake_model import FakeModel
@@ -63,6 +64,8 @@ class BaseAdapter(ABC, Generic[AgentT]):
         self._unmocked = unmocked
         self._offline = offline
         self._strict = strict
+        self._sessions: WeakSet[Session] = WeakSet()
+        self._owes_check = False
         self.session()  # complains about an option here rather than at the first run
 
     @classmethod
@@ -91,7 +94,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             metadata: What the test wants in `result.metadata`.
             strict: Whether scripted steps left at the end are an error; None as the adapter has it.
         """
-        return Session(
+        session = Session(
             tools=self.tools if tools is None else self.tools.overlaid(tools),
             model=self.model,
             native_model=self.native_model,
@@ -105,6 +108,8 @@ class BaseAdapter(ABC, Generic[AgentT]):
             owner=self,
             around=self._around,
         )
+        self._sessions.add(session)
+        return session
 
     async def invoke(
         self,
@@ -169,12 +174,30 @@ class BaseAdapter(ABC, Generic[AgentT]):
             self.last_result = session.result
         return self.last_result
 
+    def close(self) -> None:
+        """Close the sessions left open, and check the script of a conversation that was not.
+
+        Raises:
+            Violation: A promise was broken in one of them.
+            UnusedScriptError: A conversation left scripted steps over.
+        """
+        for session in list(self._sessions):
+            session.close()
+        if self._owes_check:
+            self.check_used_up()
+
+    def turn_session(self, **options: Any) -> Session:
+        """Give a session for one turn of several: later turns may use what it leaves of the script."""
+        self._owes_check = True
+        return self.session(**options, strict=False)
+
     def check_used_up(self) -> None:
         """Raise for scripted steps nobody asked for, unless the adapter is not strict.
 
         Raises:
             UnusedScriptError: With the number of steps left per script.
         """
+        self._owes_check = False
         if self._strict and self.model is not None:
             self.model.check_used_up()
 
@@ -214,8 +237,10 @@ class BaseAdapter(ABC, Generic[AgentT]):
             error = raised
             raise
         finally:
-            self.last_result = session.result
-            session.close(error)
+            try:
+                session.close(error)
+            finally:
+                self.last_result = session.result
 
     def _around(self) -> AbstractContextManager[None]:
         """Give what surrounds each session, such as putting back what a run changes."""

@@ -27,7 +27,9 @@ _PYTHON = re.compile(r"(^|[/\\\s;&|'\"])(python|pypy)[\d.]*w?(\.exe)?($|[\s;&|'\
 # Flags with which Python ignores PYTHONPATH or its start-up modules.
 _DEAF_FLAGS = frozenset("EIS")
 # A word of flags; -c and -m end Python's own words, -W and -X have a value.
-_FLAGS = re.compile(r"-(?P<plain>[A-Za-z]+?)?((?P<ends>[cm]).*|(?P<valued>[WX])(?P<value>.*))?", re.DOTALL)
+_FLAGS = re.compile(
+    r"-(?=.)(?P<plain>[A-Za-z]*?)((?P<ends>[cm]).*|(?P<valued>[WX])(?P<value>.*))?", re.DOTALL
+)
 # Of `env` among the arguments of subprocess.Popen, the same in every Python version.
 _ENV_POSITION = 10
 
@@ -175,7 +177,7 @@ def _is_deaf(argv: list[str]) -> bool:
         flags = _FLAGS.fullmatch(word)
         if flags is None:
             return False
-        if _DEAF_FLAGS.intersection(flags["plain"] or ""):
+        if _DEAF_FLAGS.intersection(flags["plain"]):
             return True
         if flags["ends"]:
             return False

@@ -97,4 +97,4 @@ class Conversation:
     def _turn(adapter: BaseAdapter[Any], options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Split the options into the session's and the run's; more turns may use the rest of the script."""
         own = {key: options.pop(key) for key in ("tools", "headers", "metadata") if key in options}
-        return adapter.session(**own, strict=False), options
+        return adapter.turn_session(**own), options

@@ -13,17 +13,17 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from numbers import Number
 from types import FunctionType, MappingProxyType, NoneType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from callsheet._assignment import maximum_matching
 
 Pairs = list[tuple[Any, Any]]
 
 _SCALARS = frozenset({str, int, float, NoneType})
-_MAPPING_EQUALITIES = (
+_MAPPING_EQUALITIES: tuple[Any, ...] = (
     dict.__eq__,
     Mapping.__eq__,
     OrderedDict.__eq__,
@@ -32,6 +32,7 @@ _MAPPING_EQUALITIES = (
     MappingProxyType.__eq__,
 )
 _FROZEN_BY_THEMSELVES = frozenset({str, int, NoneType, Fraction, date, datetime, time, timedelta})
+_KINDS: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 # Hashing nested tuples recurses in C without a guard; deeper values are compared instead.
 _DEEPEST_FROZEN = 50
 
@@ -52,7 +53,7 @@ def equal(expected: Any, actual: Any) -> bool:
         left, right = pending.pop()
         kind = type(left)
         if kind in _SCALARS and kind is type(right):
-            if left == right or (left != left and right != right):
+            if left == right or (kind is float and _same_number(left, right)):
                 continue
             return False
         key = (id(left), id(right))
@@ -98,7 +99,8 @@ def freeze(value: Any, depth: int = 0) -> Any:
 def decides_equality(value: Any) -> bool:
     """Say whether a value's own `__eq__` decides what it equals: a matcher, of whatever library."""
     cls = type(value)
-    return cls.__eq__ is not object.__eq__ and _kind(cls) == "custom"
+    equality: Any = cls.__eq__
+    return equality is not object.__eq__ and _kind(cls) == "custom"
 
 
 def _compare(left: Any, right: Any) -> bool | Pairs:
@@ -129,9 +131,16 @@ def _compare(left: Any, right: Any) -> bool | Pairs:
             return bool(left == right)
 
 
-@lru_cache(maxsize=1024)
 def _kind(cls: type) -> str:
-    equality = cls.__eq__
+    """Give what a type is to `_compare`, remembered per type for as long as the type lives."""
+    kind = _KINDS.get(cls)
+    if kind is None:
+        kind = _KINDS[cls] = _classified(cls)
+    return kind
+
+
+def _classified(cls: type) -> str:
+    equality: Any = cls.__eq__
     if cls is bool:
         return "bool"
     if issubclass(cls, Number) and (cls in (Decimal, Fraction) or not isinstance(equality, FunctionType)):
@@ -139,7 +148,7 @@ def _kind(cls: type) -> str:
     if issubclass(cls, Mapping) and equality in _MAPPING_EQUALITIES:
         return "mapping"
     for name, bases in _BUILTIN_KINDS:
-        if issubclass(cls, bases) and any(equality is base.__eq__ for base in bases):
+        if issubclass(cls, bases) and equality in [base.__eq__ for base in bases]:
             return name
     if is_dataclass(cls) and _has_no_equality_of_its_own(cls):
         return "dataclass"
@@ -160,7 +169,7 @@ _BUILTIN_KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
 
 
 def _has_no_equality_of_its_own(cls: type) -> bool:
-    equality = cls.__eq__
+    equality: Any = cls.__eq__
     # dataclasses compile the method they generate from a string.
     return not isinstance(equality, FunctionType) or equality.__code__.co_filename == "<string>"
 

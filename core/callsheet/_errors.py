@@ -65,6 +65,10 @@ class NetworkBlockedError(CallsheetError, OSError):
         self.port = port
 
 
+class ArtifactError(CallsheetError):
+    """A snapshot or a recording can not be written or read, or a value has no form to be written in."""
+
+
 class MockConfigError(CallsheetError, ValueError):
     """A stand-in was described in a way that cannot work."""
 
@@ -87,6 +91,22 @@ class UnsupportedFrameworkError(CallsheetError):
 
 class AdapterNotInstalledError(CallsheetError, ImportError):
     """An adapter was asked for whose distribution is not installed."""
+
+
+class ExpectationError(CallsheetError, AssertionError):
+    """An expectation is written in a way that cannot be checked."""
+
+
+class UnknownToolError(ExpectationError):
+    """An expectation names a tool that the agent does not have."""
+
+
+class VacuousAssertionWarning(UserWarning):
+    """An assertion passed only because nothing happened at all."""
+
+
+class UnknownFormatError(CallsheetError, ValueError):
+    """A provider payload has no shape that is known, or not the shape it was said to have."""
 
 
 class ToolError(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from callsheet._errors import MockConfigError, ScriptExhaustedError, UnusedScriptError, is_exception
@@ -14,6 +14,7 @@ from callsheet._script import ModelReply, parse_step
 from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
 
+_RULE = ("pattern", "step")
 Step = ModelReply | BaseException | type[BaseException] | Callable[[ModelRequest], Any]
 
 
@@ -186,7 +187,7 @@ class FakeModel:
             )
         return (
             f"{agent} asked for model reply {self._asked_by(request)} and the script has {scripted}. "
-            f"Last message: {str(last.get('role', 'none'))}: {str(last.get('content'))[:200]!r}. {hint}"
+            f"Last message: {last.get('role', 'none')!s}: {str(last.get('content'))[:200]!r}. {hint}"
         )
 
     def _asked_by(self, request: ModelRequest) -> int:
@@ -231,12 +232,13 @@ def _checked_agents(agents: Mapping[str, Sequence[Any]] | None) -> dict[str, lis
 
 
 def _checked_rule(rule: Any) -> tuple[re.Pattern[str], Step]:
-    if not isinstance(rule, (tuple, list)) or len(rule) != 2 or not isinstance(rule[0], str):
+    pattern, step = rule if isinstance(rule, (tuple, list)) and len(rule) == len(_RULE) else (None, None)
+    if not isinstance(pattern, str):
         raise MockConfigError(f'A rule is {rule!r}. Give a pair: ("refund|return", {{"content": "..."}}).')
     try:
-        pattern = re.compile(rule[0], re.IGNORECASE)
+        compiled = re.compile(pattern, re.IGNORECASE)
     except re.error as error:
         raise MockConfigError(
-            f"The rule {rule[0]!r} is no regular expression: {error}. Escape it with re.escape."
+            f"The rule {pattern!r} is no regular expression: {error}. Escape it with re.escape."
         ) from error
-    return pattern, _checked_step(rule[1], f"The step of rule {rule[0]!r}")
+    return compiled, _checked_step(step, f"The step of rule {pattern!r}")

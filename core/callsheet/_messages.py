@@ -83,7 +83,7 @@ def parse_arguments(text: str) -> dict[str, Any] | None:
     """Give the arguments a model wrote, or None when they are not a JSON object."""
     try:
         parsed = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError):  # the second for brackets nested by the thousand
+    except (ValueError, RecursionError):
         return None
     return parsed if isinstance(parsed, dict) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -61,7 +61,7 @@ class MockTool:
         response: Any = None,
         error: str | Mapping[str, Any] | None = None,
         error_after: int | None = None,
-        validate_params: bool = True,
+        validate_params: bool = True,  # noqa: FBT001, FBT002 - positional in the public contract
         *,
         responses: Sequence[Any] | None = None,
         repeat_last: bool = False,
@@ -212,7 +212,8 @@ def _check_answers(name: str, given: Mapping[str, Any]) -> None:
     responses, raises = given["responses"], given["raises"]
     if responses is not None and (isinstance(responses, (str, bytes)) or not isinstance(responses, Sequence)):
         raise MockConfigError(
-            f"responses of MockTool({name!r}) is {type(responses).__name__}. Give a list, one answer per call."
+            f"responses of MockTool({name!r}) is {type(responses).__name__}. "
+            "Give a list, one answer per call."
         )
     if responses is not None and not responses:
         raise MockConfigError(f"MockTool({name!r}) has empty responses. Give at least one answer.")
@@ -254,7 +255,7 @@ def _fresh(failure: BaseException | type[BaseException]) -> BaseException:
         return failure()
     try:
         copied = deepcopy(failure)
-    except Exception:  # an exception may refuse to be copied in any way; raising the original is right then
+    except Exception:  # noqa: BLE001 - an exception may refuse to be copied in any way; raise it itself then
         return failure
     return copied if type(copied) is type(failure) else failure
 
@@ -265,7 +266,7 @@ def _copyable(name: str, answer: Any) -> Any:
         return answer
     try:
         return deepcopy(answer)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever the object's own copying raises
         raise MockConfigError(
             f"The response of MockTool({name!r}), {type(answer).__name__}, cannot be copied: {error}. "
             "Pass a callable that builds it: response=lambda args: ..."

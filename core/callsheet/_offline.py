@@ -172,13 +172,12 @@ def _allowed(allow: Iterable[str]) -> Allowed:
 
 
 def _install_hook() -> None:
-    if _hook_answers:
-        return
     with _hook_lock:
-        if not _hook_answers:
-            sys.addaudithook(_audit)
-            # An older hook can refuse a new one, and Python then says nothing.
-            sys.audit(_PROBE)
+        if _hook_answers:
+            return
+        sys.addaudithook(_audit)
+        sys.audit(_PROBE)
+    # An older hook can refuse a new one, and Python then says nothing.
     if not _hook_answers:
         raise CallsheetError(
             "offline() can not see the network: another audit hook of this process refuses new ones. "
@@ -264,8 +263,9 @@ def _run_in_child(rules: Rules, run: Callable[..., Any], /, *args: Any, **kwargs
     if _around():
         return run(*args, **kwargs)
     with ExitStack() as blocks:
-        for allow in rules.allow:
-            blocks.enter_context(OfflineBlock(allow, strict=False, reporting_to=rules.report))
+        for depth, allow in enumerate(rules.allow):
+            report = rules.report if depth == 0 else None
+            blocks.enter_context(OfflineBlock(allow, strict=False, reporting_to=report))
         return run(*args, **kwargs)
 
 

@@ -51,7 +51,7 @@ def active_scope() -> Scope | None:
     if len(sessions) == 1:
         return Scope(sessions[0])
     refusal = AmbiguousSessionError(
-        f"An agent was reached from a thread or task that belongs to none of the {len(sessions)} open sessions. "
+        f"An agent was reached from a thread or task that is in none of the {len(sessions)} open sessions. "
         "Start the thread or task inside the session it belongs to."
     )
     for session in sessions:

@@ -116,7 +116,7 @@ def parse_step(step: object, *, where: str = "A step") -> ModelReply:
         _check_key(key, _STEP_KEYS, f"{where} of the script")
     if not step:
         raise MockConfigError(
-            f'{where} of the script is empty. Give {{"content": "..."}} or {{"tool_calls": [...]}}.'
+            f'{where} of the script is empty: give {{"content": "..."}} or {{"tool_calls": [...]}}.'
         )
     for key in ("content", "handoff", "refusal", "thinking", "finish_reason"):
         if not isinstance(step.get(key), (str, type(None))):
@@ -138,7 +138,8 @@ def _listed_calls(step: Mapping[str, Any], where: str) -> Sequence[Any]:
     calls = step.get("tool_calls") or ()
     if isinstance(calls, (str, Mapping)) or not isinstance(calls, Sequence):
         raise MockConfigError(
-            f'{where} of the script has tool_calls={calls!r}. Give a list: [{{"name": "search", "args": {{}}}}].'
+            f"{where} of the script has tool_calls={calls!r}. "
+            'Give a list: [{"name": "search", "args": {}}].'
         )
     return calls
 

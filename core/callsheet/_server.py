@@ -120,7 +120,8 @@ class MockMCPServer:
             return {"error": f"No mock of tool {name!r} accepts these arguments: {args!r}"}
         if tool.is_spy:
             raise MockConfigError(
-                f"MockTool.spy({name!r}) has no real tool to call here. Give MockTool({name!r}, response=...)."
+                f"MockTool.spy({name!r}) has no real tool to call here. "
+                f"Give MockTool({name!r}, response=...)."
             )
         try:
             tool.check(args)
@@ -131,7 +132,7 @@ class MockMCPServer:
         except ToolError as error:
             code = {} if error.code is None else {"code": error.code}
             return {"error": {**code, "message": str(error)}}
-        except (ResponsesExhaustedError, Exception) as error:
+        except (ResponsesExhaustedError, Exception) as error:  # noqa: BLE001 - a server answers, it never raises
             return {"error": {"message": str(error)}}
 
     def overlaid(self, tools: MockMCPServer | Iterable[MockTool]) -> MockMCPServer:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
+from callsheet import _journal
 from callsheet._errors import (
     MockConfigError,
     SessionClosedError,
     SessionError,
+    UnmockedToolError,
     Violation,
     described,
 )
@@ -83,11 +86,12 @@ class Session:
         self._patches = patches
         self._metadata = dict(metadata or {})
         self.native_model = native_model
-        self._owner = owner
+        self.owner = owner
         self._around = around
         self._surroundings = ExitStack()
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations: list[Violation] = []
+        self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
         self._entered: AbstractContextManager[None] | None = None
@@ -95,13 +99,13 @@ class Session:
     # Opening and closing
 
     def open(self) -> None:
-        """Put the interception in place and let code find the session; `activated` makes code belong to it."""
+        """Put the interception in place; `activated` then makes code belong to the session."""
         if self._state != "new":
             raise SessionError("A session can be opened once. Ask the adapter for another.")
         around = SCOPE.get()
-        if around is not None and around.session.is_open and around.session._owner is self._owner is not None:
+        if around is not None and around.session.is_open and around.session.owner is self.owner is not None:
             raise SessionError(
-                "This adapter already has a session open here. Use that one, or wrap the agent once more for another."
+                "This adapter already has a session open here. Use that one, or wrap the agent once more."
             )
         if self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
@@ -118,10 +122,10 @@ class Session:
 
     @contextmanager
     def activated(self) -> Iterator[None]:
-        """Make the code inside belong to the session, and close the network to it where that was asked for."""
+        """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
         try:
-            with offline_block() if self._offline else _nothing():
+            with offline_block() if self._offline else nullcontext():
                 yield
         finally:
             SCOPE.reset(token)
@@ -137,13 +141,13 @@ class Session:
             UnusedScriptError: Scripted steps were left over and nothing else went wrong.
             UnknownMockError: A mock stood for no tool that was ever seen.
         """
-        if self._state == "closed":
+        if self._state != "open":
             return
         self._state = "closed"
         self._surroundings.close()
         open_sessions.pop(id(self), None)
-        if self._violations:
-            self._raise_violations(error)
+        self._report(error)
+        self.raise_violations(error)
         if error is not None:
             return
         if not self._inventory.complete:
@@ -153,7 +157,7 @@ class Session:
         if self._strict and self.model is not None:
             self.model.check_used_up()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         self.open()
         self._entered = self.activated()
         self._entered.__enter__()
@@ -171,7 +175,7 @@ class Session:
             raise
         self.close(error)
 
-    async def __aenter__(self) -> Session:
+    async def __aenter__(self) -> Self:
         return self.__enter__()
 
     async def __aexit__(
@@ -259,7 +263,7 @@ class Session:
             raise self._violations[0]
 
     def poison(self, violation: Violation) -> None:
-        """Make the session fail at its end and refuse every later call, whatever becomes of this exception."""
+        """Make the session fail at its end and refuse every later call, whoever swallows the violation."""
         if violation not in self._violations:
             self._violations.append(violation)
 
@@ -300,6 +304,10 @@ class Session:
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
 
+    def annotate(self, **metadata: Any) -> None:
+        """Put more into `result.metadata`."""
+        self._metadata.update(metadata)
+
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
         self._evidence.response, self._evidence.output, self._evidence.native = response, output, native
@@ -325,8 +333,13 @@ class Session:
     @property
     def result(self) -> AgentResult:
         """What happened so far; after an exception, up to there."""
+        if self._result is not None:
+            return self._result
         known_tools = sorted(self._inventory.tool_names())
-        return self._evidence.result({**self._metadata, "known_tools": known_tools})
+        result = self._evidence.result({**self._metadata, "known_tools": known_tools})
+        if self._state == "closed":
+            self._result = result
+        return result
 
     # Inner workings
 
@@ -360,15 +373,24 @@ class Session:
             self.poison(violation)
             raise
 
-    def _raise_violations(self, error: BaseException | None) -> None:
-        first, *others = self._violations
-        if error is first:
+    def _report(self, error: BaseException | None) -> None:
+        journal = _journal.current
+        if journal is None:
             return
+        journal.results.append(replace(self.result, native=None))
+        journal.refused += sum(isinstance(violation, UnmockedToolError) for violation in self._violations)
+        if isinstance(error, GeneratorExit):
+            journal.unheard.extend(self._violations)
+
+    def raise_violations(self, error: BaseException | None = None) -> None:
+        """Raise the first broken promise, if any, the others noted on it.
+
+        Args:
+            error: The exception that is on its way out already.
+        """
+        if not self._violations or error is self._violations[0]:
+            return
+        first, *others = self._violations
         for other in others:
             first.add_note(f"Also: {described(other)}")
         raise first from (error if isinstance(error, Exception) else None)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, Self
 
 from callsheet._errors import (
     InvalidArgumentsError,
@@ -152,7 +152,7 @@ class ToolAttempt:
                 )
         return request.args
 
-    def __enter__(self) -> ToolAttempt:
+    def __enter__(self) -> Self:
         self._begun = time.perf_counter()
         return self
 

@@ -1,15 +1,16 @@
 """`offline()` closes the network for the code inside it, and for nothing else."""
 
+import _socket
+import _thread
 import asyncio
 import os
 import socket
 import subprocess
 import sys
 import threading
-import _socket
-import _thread
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,13 @@ def test_what_is_started_inside_is_inside(elsewhere: Callable[..., None], server
     with pytest.raises(NetworkBlockedError), offline():
         elsewhere(lambda: socket.socket().connect(server.address))
     assert not server.accepts()
+
+
+def test_code_on_a_thread_nobody_knows_is_inside_every_open_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    with offline(strict=False) as block, monkeypatch.context() as unknown:
+        unknown.setattr(threading, "enumerate", list)
+        assert isinstance(swallow(lambda: Context().run(socket.getaddrinfo, "a.example", 1)), OSError)
+    assert len(block.attempts) == 1
 
 
 def test_a_pool_made_before_the_block_is_inside_for_what_the_block_submits(server: Server) -> None:
@@ -473,6 +481,15 @@ def test_a_block_closed_in_another_context_than_it_was_opened_in_is_closed(serve
 def test_an_allow_list_that_can_not_work_is_refused(allow: Any, advice: str) -> None:
     with pytest.raises(OptionError, match=advice):
         offline(allow=allow)
+
+
+def test_a_hook_that_never_answers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_offline, "_hook_answers", False)
+    monkeypatch.setattr(sys, "addaudithook", lambda hook: None)
+    monkeypatch.setattr(sys, "audit", lambda *event: None)
+    with pytest.raises(CallsheetError, match="another audit hook"):
+        offline().__enter__()
+    assert not _offline._open_blocks
 
 
 def test_a_refused_audit_hook_is_noticed() -> None:

@@ -220,6 +220,17 @@ def test_work_for_another_interpreter_is_submitted_as_it_is(monkeypatch: pytest.
         assert pool.submit(session.get).result() == "open"
 
 
+def test_a_run_attribute_set_while_starting_is_left_alone() -> None:
+    def fail_late(self: threading.Thread) -> None:
+        vars(self)["run"] = int
+        raise RuntimeError("no more threads")
+
+    thread = threading.Thread()
+    with pytest.raises(RuntimeError, match="no more threads"):
+        _threads._carrying_start(fail_late)(thread)
+    assert vars(thread)["run"] is int
+
+
 def test_a_variable_without_a_default_is_refused() -> None:
     with pytest.raises(LookupError):
         _threads.carried(ContextVar("no_default"))

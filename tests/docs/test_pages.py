@@ -11,6 +11,8 @@ from tests.docs.pages import ROOT, pages_of
 PAGES = pages_of(entry_points(group="callsheet.adapters").names)
 # Commands are run by .ci/run and the packaging tests; text is checked against the failure before it.
 LANGUAGES = {"python", "console", "text", "json", "toml", "yaml"}
+# As in pyproject.toml, which pages run without.
+WARNINGS = ["-Werror", '-Wignore:The configuration option "asyncio_default_fixture_loop_scope" is unset']
 
 
 @pytest.fixture(params=PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -26,7 +28,7 @@ def run(pytester, monkeypatch, page):
     def run_blocks(blocks):
         module = pytester.path / "test_page.py"
         module.write_text(module_of(blocks), encoding="utf-8")
-        return pytester.runpytest_subprocess("-W", "error", module)
+        return pytester.runpytest_subprocess(*WARNINGS, module)
 
     return run_blocks
 

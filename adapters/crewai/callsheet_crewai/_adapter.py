@@ -70,7 +70,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> None:
-        root = self._root(session)
+        root = self._root(session, history)
         await drained(await root.kickoff_async(*kickoff_arguments(root, message, history), **options))
 
     def _run_sync(
@@ -79,7 +79,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            root = self._root(session)
+            root = self._root(session, history)
             result = root.kickoff(*kickoff_arguments(root, message, history), **options)
             finish(drained(result))
         else:
@@ -91,7 +91,9 @@ class CrewAIAdapter(BaseAdapter[Any]):
     ) -> AsyncIterator[Any]:
         return events_of(self._run(session, message, history, options))
 
-    def _root(self, session: Session) -> Any:
+    def _root(self, session: Session, history: Sequence[Any] | None) -> Any:
+        if history:
+            session.annotate(history=list(history))
         if self.handles(self.agent):
             return self.agent
         built = self.agent()

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from agents import Agent, Model, Runner
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
 
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
 from callsheet_openai_agents._input import with_history
 from callsheet_openai_agents._inventory import inventory
 from callsheet_openai_agents._patches import PATCHES

@@ -7,8 +7,8 @@ from typing import Any
 
 from agents import RunHooks
 from agents.lifecycle import RunHooksBase
-from callsheet.adapters import CallRecord, RunRecord, Session, Usage, parse_arguments
 
+from callsheet.adapters import CallRecord, RunRecord, Session, Usage, parse_arguments
 from callsheet_openai_agents._inventory import handoff_name
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agents import Agent, FunctionTool, Handoff
+
 from callsheet.adapters import Inventory
 
 # Tools whose body runs on this machine but which have no function to mock yet.

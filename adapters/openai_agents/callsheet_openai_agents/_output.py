@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from callsheet.adapters import ModelReply
 from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseOutputMessage,
@@ -14,6 +13,8 @@ from openai.types.responses import (
 )
 from openai.types.responses.response_reasoning_item import Summary
 from pydantic_core import to_json
+
+from callsheet.adapters import ModelReply, ScriptedCall
 
 
 def output_items(reply: ModelReply, output_schema: Any = None) -> list[Any]:
@@ -27,19 +28,18 @@ def output_items(reply: ModelReply, output_schema: Any = None) -> list[Any]:
         items.append(_message(part))
     if reply.refusal is not None:
         items.append(_message(ResponseOutputRefusal(refusal=reply.refusal, type="refusal")))
-    for call in reply.tool_calls:
-        items.append(
-            ResponseFunctionToolCall(
-                id=f"fc_{call.id}",
-                call_id=call.id or "",
-                type="function_call",
-                name=call.name,
-                arguments=call.raw,
-                status="completed",
-            )
-        )
-    items.extend(reply.native)
-    return items
+    return [*items, *map(_function_call, reply.tool_calls), *reply.native]
+
+
+def _function_call(call: ScriptedCall) -> ResponseFunctionToolCall:
+    return ResponseFunctionToolCall(
+        id=f"fc_{call.id}",
+        call_id=call.id or "",
+        type="function_call",
+        name=call.name,
+        arguments=call.raw,
+        status="completed",
+    )
 
 
 def _message(part: Any) -> ResponseOutputMessage:

@@ -12,8 +12,8 @@ from agents.agent import AgentBase
 from agents.run import AgentRunner
 from agents.tracing import processors
 from agents.version import __version__
-from callsheet.adapters import Patch, PatchSet, UnmockedToolError, UnsupportedFrameworkError, active_scope
 
+from callsheet.adapters import Patch, PatchSet, UnmockedToolError, UnsupportedFrameworkError, active_scope
 from callsheet_openai_agents._inventory import handoff_name, is_unsupported, names_of
 from callsheet_openai_agents._models import chosen_model, noted_settings
 from callsheet_openai_agents._runs import recorded_run, recorded_run_streamed, recorded_streaming
@@ -30,7 +30,7 @@ def patches() -> Iterator[Patch]:
     """
     _check_version()
     run_loop = _found(agents, "run_internal.run_loop")
-    yield Patch(FunctionTool, "on_invoke_tool", lambda saved: ToolSlot())
+    yield Patch(FunctionTool, "on_invoke_tool", lambda _: ToolSlot())
     yield _patch(AgentBase, "get_all_tools", _noted_tools)
     yield _patch(AgentRunner, "run", recorded_run)
     yield _patch(AgentRunner, "run_streamed", recorded_run_streamed)
@@ -63,7 +63,7 @@ def _noted_tools(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _refuse(session: Any, offered: Any, agent: str) -> None:
     violation = UnmockedToolError(
-        f"Agent {agent!r} has a {type(offered).__name__}, which runs on this machine and can not be mocked yet. "
+        f"Agent {agent!r} has a {type(offered).__name__}, which runs on this machine and has no mock yet. "
         "Leave it out of the agent under test."
     )
     session.poison(violation)

@@ -7,9 +7,9 @@ from functools import wraps
 from typing import Any
 
 from agents.lifecycle import RunHooksBase
-from callsheet.adapters import RunRecord, Session, TraceEntry, active_scope, described
 from pydantic_core import to_json
 
+from callsheet.adapters import RunRecord, Session, TraceEntry, active_scope, described
 from callsheet_openai_agents._hooks import RecordingHooks
 from callsheet_openai_agents._input import opening
 
@@ -59,10 +59,11 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `start_streaming`, the coroutine of a streamed run's task."""
 
     @wraps(original)
-    async def start_streaming(*args: Any, **kwargs: Any) -> Any:
+    async def start_streaming(*args: Any, **kwargs: Any) -> None:
         scope = active_scope()
         if scope is None or scope.run is None:
-            return await original(*args, **kwargs)
+            await original(*args, **kwargs)
+            return
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)

@@ -7,8 +7,8 @@ from typing import Any
 
 from agents import Model, ModelResponse
 from agents import Usage as SdkUsage
-from callsheet.adapters import ModelReply, ModelRequest, ScriptError, Session, Usage, did_you_mean, listed
 
+from callsheet.adapters import ModelReply, ModelRequest, ScriptError, Session, Usage, did_you_mean, listed
 from callsheet_openai_agents._input import messages
 from callsheet_openai_agents._output import output_items
 from callsheet_openai_agents._stream_events import stream_events

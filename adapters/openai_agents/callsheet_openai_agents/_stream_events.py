@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from callsheet.adapters import Usage
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -25,6 +24,8 @@ from openai.types.responses import (
     ResponseTextDoneEvent,
     ResponseUsage,
 )
+
+from callsheet.adapters import Usage
 
 # A delta is a word with the white space after it, so that the deltas joined are the text.
 _WORDS = re.compile(r"\S+\s*|\s+")

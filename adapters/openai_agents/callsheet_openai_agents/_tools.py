@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from agents import FunctionTool
 from agents.exceptions import ModelBehaviorError, ToolTimeoutError
 from agents.tool import default_tool_timeout_error_message
+
 from callsheet.adapters import (
     InvalidArgumentsError,
     Session,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from callsheet_crewai import CrewAIAdapter
 from crewai import LLM, Agent
 from crewai.tools import tool
 from crewai.tools.base_tool import BaseTool
 
-from callsheet import MockTool
+from callsheet import FakeModel, MockTool
 from callsheet.testing import AdapterContract, Canary
 
 
@@ -79,7 +78,20 @@ class TestCrewAI(AdapterContract):
         return (await agent.kickoff_async(message)).raw
 
     def max_turns_options(self, turns: int) -> dict[str, Any]:
-        return {}
+        raise NotImplementedError("In CrewAI the limit is the agent's, not the run's.")
+
+    def heard(self, content: str) -> str:
+        return content.partition("Current Task: ")[2].partition("\n")[0] or content
+
+    def test_stopped_run_keeps_its_trajectory(self, desk: Agent, canary: Canary) -> None:
+        desk.max_iter = 2
+        calls = [{"name": "search_flights", "args": {"origin": o, "destination": "Rome"}} for o in ("Oslo", "Bergen")]
+        model = FakeModel(agents={"Desk": [*({"tool_calls": [call]} for call in calls), "I had to stop"]})
+        adapter = self.adapter_class(desk, tools=[MockTool("search_flights", response=[])], model=model)
+        result = adapter.sync_invoke("Two to Rome, please")
+        assert result.tool_names == ["search_flights"] * 2
+        assert result.response == "I had to stop"
+        assert not canary.hits
 
 
 def agent(role: str, model: str, tools: list[Any]) -> Agent:

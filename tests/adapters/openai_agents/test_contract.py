@@ -7,9 +7,9 @@ import dataclasses
 from typing import Any
 
 from agents import Agent, MaxTurnsExceeded, Runner, function_tool
-from callsheet_openai_agents import OpenAIAgentsAdapter
 
 from callsheet.testing import AdapterContract, Canary
+from callsheet_openai_agents import OpenAIAgentsAdapter
 
 
 class TestOpenAIAgents(AdapterContract):

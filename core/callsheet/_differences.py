@@ -1,0 +1,87 @@
+"""What differs inside two values, by path (deepdiff)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from callsheet._equality import equal
+from callsheet._rendering import redacted, shortened
+
+# Beyond this many values, comparing path by path takes longer than it helps.
+_MOST_VALUES = 5_000
+_LONGEST_SIDE = 60
+
+Path = Sequence[Any]
+
+
+def differences(expected: Any, actual: Any) -> list[str]:
+    """Give one line per difference, in path order: `~path: old → new`, `+path=new` or `-path=old`."""
+    old, new = redacted(expected), redacted(actual)
+    if _size(old) + _size(new) > _MOST_VALUES:
+        return [f"{_whole(old, new)} (too large to compare by path)"]
+    return _changes(old, new) or [_whole(old, new)]
+
+
+def path_text(path: Path) -> str:
+    """Give a path as one would write it: `filters.dates[0]`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+class _OurEquality:
+    """Lets deepdiff stop wherever callsheet finds two values equal, matchers included."""
+
+    def match(self, level: Any) -> bool:
+        return True
+
+    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
+        return equal(level.t1, level.t2)
+
+    def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:
+        return value
+
+
+def _changes(old: Any, new: Any) -> list[str]:
+    from deepdiff import DeepDiff
+
+    found = DeepDiff(old, new, view="tree", custom_operators=[_OurEquality()], threshold_to_diff_deeper=0)
+    levels = [(kind, level) for kind, group in found.items() for level in group]
+    paths = [[part for part in level.path(output_format="list") if part is not None] for _, level in levels]
+    order = sorted(range(len(levels)), key=lambda k: [_sortable(part) for part in paths[k]])
+    return [_line(levels[k][0], path_text(paths[k]) or "value", levels[k][1]) for k in order]
+
+
+def _line(kind: str, path: str, level: Any) -> str:
+    if kind.endswith("_added"):
+        return f"+{path}={_side(level.t2)}"
+    if kind.endswith("_removed"):
+        return f"-{path}={_side(level.t1)}"
+    return f"~{path}: {_side(level.t1)} → {_side(level.t2)}"
+
+
+def _sortable(part: Any) -> tuple[int, int, str]:
+    return (0, part, "") if isinstance(part, int) else (1, 0, str(part))
+
+
+def _whole(old: Any, new: Any) -> str:
+    return f"~value: {_side(old)} → {_side(new)}"
+
+
+def _side(value: Any) -> str:
+    return shortened(repr(value), _LONGEST_SIDE)
+
+
+def _size(value: Any) -> int:
+    """Count the values inside, as far as the bound."""
+    count, pending = 0, [value]
+    while pending and count <= _MOST_VALUES:
+        item = pending.pop()
+        count += 1
+        if isinstance(item, Mapping):
+            pending.extend(item.values())
+        elif isinstance(item, list | tuple | set | frozenset):
+            pending.extend(item)
+    return count

@@ -1,0 +1,100 @@
+"""The smallest edits between expected and actual items, for failure texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from callsheet._alignment import Edit, Test, align
+from callsheet._expected import Expected
+from callsheet._matching import Matching
+
+# Looking for a moved item compares every missing one with every extra one.
+_MOST_MOVED = 50
+
+
+def edits_in_order(
+    expected: Sequence[Expected], actual: Sequence[Any], *, gaps: bool = False, moves: bool = True
+) -> list[Edit] | None:
+    """Give the shortest script that makes the actual items the expected ones, in order.
+
+    Args:
+        expected: What was expected.
+        actual: What happened.
+        gaps: Whether other items may come in between; they are extra, at no cost.
+        moves: Whether a missing and an extra item that match are told as one moved item.
+
+    Returns:
+        The script, or None when the lists are too long and too different to tell.
+    """
+    same = _same(expected, actual)
+    script = align(len(expected), len(actual), same, _alike(expected, actual), gaps=gaps)
+    return _with_moves(script, same) if script is not None and moves else script
+
+
+def edits_in_any_order(expected: Sequence[Expected], actual: Sequence[Any], matching: Matching) -> list[Edit]:
+    """Give the script of a one-to-one matching; what is left on both sides is paired by tool name."""
+    script = [Edit("match", i, j) for i, j in matching.pairs.items()]
+    extra = list(matching.extra)
+    for i in matching.missing:
+        like = next((j for j in extra if _about_the_same(expected[i], actual[j])), None)
+        if like is None:
+            script.append(Edit("missing", i, None))
+        else:
+            extra.remove(like)
+            script.append(Edit("change", i, like))
+    script += [Edit("extra", None, j) for j in extra]
+    return sorted(script, key=_place)
+
+
+def _place(edit: Edit) -> int:
+    return _position(edit.actual if edit.expected is None else edit.expected)
+
+
+def _same(expected: Sequence[Expected], actual: Sequence[Any]) -> Test:
+    names = [item.name for item in expected]
+
+    def matches(i: int, j: int) -> bool:
+        return expected[i].matches(actual[j])
+
+    known: Test = cache(matches)
+
+    def same(i: int, j: int) -> bool:
+        named_otherwise = names[i] is not None and names[i] != actual[j].name
+        return not named_otherwise and known(i, j)
+
+    return same
+
+
+def _alike(expected: Sequence[Expected], actual: Sequence[Any]) -> Test:
+    return lambda i, j: _about_the_same(expected[i], actual[j])
+
+
+def _about_the_same(expected: Expected, actual: Any) -> bool:
+    if expected.name is not None:
+        return expected.name == actual.name
+    return expected.role is not None and actual.name is None and expected.role == actual.role
+
+
+def _with_moves(script: list[Edit], same: Test) -> list[Edit]:
+    """Join a missing and an extra item that match: the call was made, at another place."""
+    missing = [edit for edit in script if edit.kind == "missing"][:_MOST_MOVED]
+    extra = [edit for edit in script if edit.kind == "extra"][:_MOST_MOVED]
+    moved: dict[Edit, Edit] = {}
+    for lost in missing:
+        for found in extra:
+            if found not in moved.values() and same(_position(lost.expected), _position(found.actual)):
+                moved[lost] = found
+                break
+    gone = set(moved.values())
+    return [
+        Edit("moved", edit.expected, moved[edit].actual) if edit in moved else edit
+        for edit in script
+        if edit not in gone
+    ]
+
+
+def _position(position: int | None) -> int:
+    assert position is not None
+    return position

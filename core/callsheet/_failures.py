@@ -1,0 +1,119 @@
+"""Failure texts: the smallest edit that would pass first, then expected and actual side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from callsheet._alignment import Edit
+from callsheet._edits import edits_in_any_order, edits_in_order
+from callsheet._expected import Expected
+from callsheet._failure_details import edit_lines
+from callsheet._failure_table import table_lines
+from callsheet._matching import match_one_to_one
+from callsheet._rendering import shortened
+from callsheet._steps import Step
+from callsheet._values import ToolCall
+
+_MOST_EDITS = 10
+_MOST_NAMES = 20
+
+_STEP_TITLES = {
+    "exact": "these steps in this order",
+    "ordered_subset": "these steps in this order, others in between allowed",
+    "subset": "these steps, others allowed",
+    "superset": "no other steps",
+    "unordered": "these steps in any order",
+}
+
+
+def calls_failure(
+    expected: Sequence[Expected],
+    actual: Sequence[ToolCall],
+    *,
+    ordered: bool = True,
+    gaps: bool = False,
+    title: str | None = None,
+) -> str:
+    """Give the text for tool calls that are not the expected ones.
+
+    Args:
+        expected: The expected calls.
+        actual: The calls that were made.
+        ordered: Whether the order counts.
+        gaps: Whether other calls in between are allowed.
+        title: The first words, instead of the usual ones.
+    """
+    if title is None:
+        title = f"Tool calls do not match ({'strict order' if ordered else 'any order'})"
+    if ordered:
+        edits = edits_in_order(expected, actual, gaps=gaps)
+    else:
+        edits = edits_in_any_order(expected, actual, match_one_to_one(expected, actual))
+    return failure_text(title, expected, actual, edits, free={"extra"} if gaps else set())
+
+
+def steps_failure(expected: Sequence[Expected], actual: Sequence[Step], mode: str) -> str:
+    """Give the text for a trajectory that is not the expected one."""
+    free: set[str] = set()
+    if mode in ("exact", "ordered_subset"):
+        gaps = mode == "ordered_subset"
+        edits = edits_in_order(expected, actual, gaps=gaps)
+        free = {"extra"} if gaps else set()
+    else:
+        edits = edits_in_any_order(expected, actual, match_one_to_one(expected, actual))
+        free = {"subset": {"extra"}, "superset": {"missing"}}.get(mode, set())
+    title = f"Trajectory mismatch (mode={mode}: {_STEP_TITLES[mode]})"
+    return failure_text(title, expected, actual, edits, free=free)
+
+
+def failure_text(
+    title: str,
+    expected: Sequence[Expected],
+    actual: Sequence[Any],
+    edits: list[Edit] | None,
+    *,
+    free: set[str],
+) -> str:
+    """Lay out a failure: how many edits away, which, and both sides next to each other.
+
+    Args:
+        title: The first words.
+        expected: What was expected.
+        actual: What happened.
+        edits: The script between them, or None when it is out of reach.
+        free: The kinds of edit the assertion allows anyway.
+    """
+    if edits is None:
+        return "\n".join([f"{title}: too many differences to align.", *_tally(expected, actual)])
+    needed = [edit for edit in edits if edit.kind != "match" and edit.kind not in free]
+    count = f"{len(needed)} edit{'' if len(needed) == 1 else 's'} would make it pass"
+    lines = [f"{title}: {count}"]
+    for edit in needed[:_MOST_EDITS]:
+        lines += edit_lines(edit, expected, actual)
+    if len(needed) > _MOST_EDITS:
+        lines.append(f"  ... and {len(needed) - _MOST_EDITS} more edits")
+    return "\n".join([*lines, "", *table_lines(edits, expected, actual, free)])
+
+
+def names_text(calls: Sequence[ToolCall]) -> str:
+    """Give the names of the calls made, in order, as many as fit."""
+    names = [call.name for call in calls]
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{names[:_MOST_NAMES]}{more}"
+
+
+def _tally(expected: Sequence[Expected], actual: Sequence[Any]) -> list[str]:
+    first = next(
+        (k for k, (one, other) in enumerate(zip(expected, actual, strict=False)) if not one.matches(other)),
+        min(len(expected), len(actual)),
+    )
+    wanted = Counter(item.name or item.role or "(matcher)" for item in expected)
+    made = Counter(item.name or item.role for item in actual)
+    lines = [f"  Expected {len(expected)}, got {len(actual)}; the first difference is at [{first}]."]
+    different = [name for name in {**wanted, **made} if wanted[name] != made[name]]
+    return lines + [
+        f"  {shortened(name, 40)}: expected {wanted[name]}, got {made[name]}"
+        for name in different[:_MOST_NAMES]
+    ]

@@ -1,0 +1,45 @@
+"""What sessions did during a test, for whoever reports on the test.
+
+Holds values, never a session: a session that someone keeps alive keeps its patches in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from callsheet._errors import Violation
+    from callsheet._result import AgentResult
+
+
+@dataclass
+class Journal:
+    """The finished sessions of one test.
+
+    Args:
+        results: One per session, in order of closing.
+        refused: How many calls were refused.
+        unheard: Violations that were raised where nobody listens: in a stream left to the garbage collector.
+    """
+
+    results: list[AgentResult] = field(default_factory=list)
+    refused: int = 0
+    unheard: list[Violation] = field(default_factory=list)
+
+
+# The journal that is being kept now, or None when nobody reports.
+current: Journal | None = None
+
+
+def begin() -> Journal:
+    """Begin a journal in the place of the one before."""
+    global current
+    current = Journal()
+    return current
+
+
+def end() -> None:
+    """Keep no journal from here on."""
+    global current
+    current = None

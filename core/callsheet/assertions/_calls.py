@@ -1,0 +1,139 @@
+"""Assertions about which tools were called, how often, in which order and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from callsheet._equality import equal
+from callsheet._errors import ExpectationError
+from callsheet._expected import expected_calls
+from callsheet._failures import calls_failure, names_text
+from callsheet._matching import match_in_order, match_one_to_one, match_subsequence
+from callsheet._rendering import shown
+from callsheet._subject import Subject, calls_of
+from callsheet._suggest import did_you_mean
+from callsheet.assertions._checks import check_known_tools, warn_if_vacuous
+
+
+def assert_tool_calls(result: Subject, expected: Iterable[Any], *, strict_order: bool = True) -> None:
+    """Assert that the agent made exactly the expected tool calls.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        expected: `{"name", "args"}` dicts (args omitted: any), `ToolCall`s, names, or matchers.
+        strict_order: Whether the order counts. If not, expected and actual calls are paired one to one,
+            optimally: whenever some pairing satisfies everything, it is found.
+
+    Raises:
+        AssertionError: The calls differ; the message leads with the smallest edit that would pass.
+        ExpectationError: An expectation is malformed or names a tool the agent does not have.
+    """
+    __tracebackhide__ = True
+    actual, wanted = calls_of(result), expected_calls(expected)
+    check_known_tools(result, (item.name for item in wanted))
+    if not wanted:
+        warn_if_vacuous(result, "assert_tool_calls(result, [])")
+    if strict_order:
+        passed = match_in_order(wanted, actual)
+    else:
+        matching = match_one_to_one(wanted, actual)
+        passed = not matching.missing and not matching.extra
+    if not passed:
+        raise AssertionError(calls_failure(wanted, actual, ordered=strict_order))
+
+
+def assert_tool_call_count(result: Subject, expected: int) -> None:
+    """Assert how many tool calls the agent made.
+
+    Raises:
+        AssertionError: It made another number.
+    """
+    __tracebackhide__ = True
+    if isinstance(expected, bool) or not isinstance(expected, int) or expected < 0:
+        raise ExpectationError(f"The expected count is a whole number from 0, not {expected!r}.")
+    actual = calls_of(result)
+    if expected == 0:
+        warn_if_vacuous(result, "assert_tool_call_count(result, 0)")
+    if len(actual) != expected:
+        raise AssertionError(
+            f"Expected {expected} tool call(s), got {len(actual)}.\n  Actual calls: {names_text(actual)}"
+        )
+
+
+def assert_no_tool_calls(result: Subject, *, strict: bool = False) -> None:
+    """Assert that the agent called no tool.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning.
+
+    Raises:
+        AssertionError: It called one.
+    """
+    __tracebackhide__ = True
+    actual = calls_of(result)
+    if actual:
+        raise AssertionError(calls_failure([], actual, title="Expected no tool calls"))
+    warn_if_vacuous(result, "assert_no_tool_calls(result)", strict=strict)
+
+
+def assert_tool_call_order(result: Subject, names: Sequence[str], *, exact: bool = False) -> None:
+    """Assert that tools were called in an order, other calls in between allowed.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        names: Tool names in the order wanted; a name given twice is wanted twice.
+        exact: Whether these are all the calls there may be.
+
+    Raises:
+        AssertionError: The order is another; the message starts with "Tool call order mismatch".
+    """
+    __tracebackhide__ = True
+    actual, wanted = calls_of(result), expected_calls(names)
+    check_known_tools(result, (item.name for item in wanted))
+    passed = match_in_order(wanted, actual) if exact else not match_subsequence(wanted, actual).missing
+    if not passed:
+        raise AssertionError(calls_failure(wanted, actual, gaps=not exact, title="Tool call order mismatch"))
+
+
+def assert_tool_args_contain(
+    result: Subject, tool: str, partial: Mapping[str, Any], *, call_index: int = 0
+) -> None:
+    """Assert that a call of a tool has these arguments, whatever others it has.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        tool: The tool's name.
+        partial: The arguments it must have; each value is compared whole, and may be a matcher.
+        call_index: Which call of this tool, from 0; negative counts from the last.
+
+    Raises:
+        AssertionError: The tool was not called that often, or an argument is missing or different.
+    """
+    __tracebackhide__ = True
+    actual = calls_of(result)
+    check_known_tools(result, [tool])
+    calls = [call for call in actual if call.name == tool]
+    if not calls:
+        raise AssertionError(
+            f"Tool '{tool}' was never called.{did_you_mean(tool, {call.name for call in actual})}\n"
+            f"  Actual calls: {names_text(actual)}"
+        )
+    if not -len(calls) <= call_index < len(calls):
+        raise AssertionError(
+            f"Tool '{tool}' was called {len(calls)} time(s), but call_index={call_index} was asked for."
+        )
+    args = calls[call_index].args
+    missing = [key for key in partial if key not in args]
+    wrong = [key for key in partial if key in args and not equal(partial[key], args[key])]
+    if missing or wrong:
+        lines = [f"Partial argument mismatch for tool '{tool}' (call {call_index}):"]
+        lines += [
+            f"  Missing argument '{key}': expected {shown(partial[key])}{did_you_mean(key, args)}"
+            for key in missing
+        ]
+        lines += [
+            f"  Argument '{key}': expected {shown(partial[key])}, got {shown(args[key])}" for key in wrong
+        ]
+        raise AssertionError("\n".join(lines))

@@ -1,0 +1,54 @@
+"""Checks of the question itself: can this assertion fail at all, and is it about a tool that exists?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+from callsheet._errors import UnknownToolError, VacuousAssertionWarning
+from callsheet._subject import Subject, calls_of, known_tools_of, trace_of
+from callsheet._suggest import did_you_mean, listed
+
+
+def check_known_tools(result: Subject, names: Iterable[str | None]) -> None:
+    """Raise for a name that is neither a tool of the agent nor among the calls it made.
+
+    Raises:
+        UnknownToolError: Whoever ran the agent recorded its tools, and the name is not one of them.
+    """
+    __tracebackhide__ = True
+    known = known_tools_of(result)
+    if known is None:
+        return
+    everything = {*known, *(call.name for call in calls_of(result))}
+    for name in names:
+        if name is not None and name not in everything:
+            raise UnknownToolError(
+                f"The agent has no tool {name!r}, so this assertion is about nothing; "
+                f"its tools: {listed(sorted(known))}.{did_you_mean(name, everything)}"
+            )
+
+
+def warn_if_vacuous(result: Subject, question: str, *, strict: bool = False) -> None:
+    """Warn, or fail when strict, if nothing happened at all: then any negative assertion passes.
+
+    Raises:
+        AssertionError: Nothing happened and `strict` is set.
+    """
+    __tracebackhide__ = True
+    if _something_happened(result):
+        return
+    message = (
+        f"{question} passed on an empty trajectory: no message, no reply, no call. "
+        "Check that the agent ran and that this is its result."
+    )
+    if strict:
+        raise AssertionError(message)
+    warnings.warn(message, VacuousAssertionWarning, stacklevel=3)
+
+
+def _something_happened(result: Subject) -> bool:
+    if calls_of(result) or trace_of(result):
+        return True
+    metadata = getattr(result, "metadata", None) or {}
+    return bool(getattr(result, "response", "") or getattr(result, "error", None) or metadata.get("turns"))

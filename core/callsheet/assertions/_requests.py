@@ -1,0 +1,60 @@
+"""Assertions about the model requests: their headers and the model they went to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from callsheet._equality import equal
+from callsheet._rendering import shown
+from callsheet._subject import Subject, result_of
+from callsheet._suggest import did_you_mean, listed
+
+
+def assert_headers(result: Subject, expected: Mapping[str, Any], *, exact: bool = False) -> None:
+    """Assert that headers reached the model requests; names are compared without regard to case (RFC 9110).
+
+    Args:
+        result: An `AgentResult` or a session.
+        expected: Header name -> value or matcher.
+        exact: Whether no other header may be there.
+
+    Raises:
+        AssertionError: A header is missing, different, or (exact) too many.
+    """
+    __tracebackhide__ = True
+    headers = result_of(result).headers
+    actual = {name.lower(): (name, value) for name, value in headers.items()}
+    wanted = {name.lower() for name in expected}
+    lines = []
+    for name, value in expected.items():
+        if name.lower() not in actual:
+            hint = did_you_mean(name, headers)
+            lines.append(f"  Missing header '{name}': expected {_value(name, value)}{hint}")
+        elif not equal(value, actual[name.lower()][1]):
+            got = _value(name, actual[name.lower()][1])
+            lines.append(f"  Header '{name}': expected {_value(name, value)}, got {got}")
+    if exact:
+        extra = [name for key, (name, _) in actual.items() if key not in wanted]
+        if extra:
+            lines.append(f"  Unexpected headers: {listed(extra)}")
+    if lines:
+        title = "Headers do not match exactly:" if exact else "Header assertion failed:"
+        raise AssertionError("\n".join([title, *lines]))
+
+
+def assert_model_used(result: Subject, expected: Any) -> None:
+    """Assert which model the agent was configured with.
+
+    Raises:
+        AssertionError: It was another.
+    """
+    __tracebackhide__ = True
+    actual = result_of(result).model_used
+    if not equal(expected, actual):
+        raise AssertionError(f"Expected model {shown(expected)}, got {shown(actual)}.")
+
+
+def _value(name: str, value: Any) -> str:
+    # What is a secret depends on the header's name.
+    return shown({name: value}).removeprefix(f"{{{name!r}: ").removesuffix("}")

@@ -1,0 +1,60 @@
+"""Assertions about the final text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from callsheet._equality import equal
+from callsheet._rendering import shown
+from callsheet._subject import Subject, result_of
+from callsheet.diff import format_value_diff
+
+
+def assert_response_contains(result: Subject, substring: str) -> None:
+    """Assert that the final text contains a text, case counting.
+
+    Raises:
+        AssertionError: It does not.
+    """
+    __tracebackhide__ = True
+    response = result_of(result).response
+    if substring not in response:
+        hint = ""
+        if substring.casefold() in response.casefold():
+            hint = "\n  It does when case is ignored: assert_response_matches(result, '(?i)...')."
+        raise AssertionError(
+            "Response does not contain expected substring.\n"
+            f"  Expected substring: {shown(substring)}\n"
+            f"  Actual response: {shown(response, limit=1000)}{hint}"
+        )
+
+
+def assert_response_matches(result: Subject, pattern: str | re.Pattern[str]) -> None:
+    """Assert that a regular expression is found in the final text (`re.search`).
+
+    Raises:
+        AssertionError: It is not.
+    """
+    __tracebackhide__ = True
+    response = result_of(result).response
+    if not re.search(pattern, response):
+        text = pattern if isinstance(pattern, str) else pattern.pattern
+        raise AssertionError(
+            "Response does not match expected pattern.\n"
+            f"  Pattern: {shown(text)}\n"
+            f"  Actual response: {shown(response, limit=1000)}"
+        )
+
+
+def assert_response_equals(result: Subject, expected: Any) -> None:
+    """Assert that the final text is exactly a text, or what a matcher accepts.
+
+    Raises:
+        AssertionError: It is another.
+    """
+    __tracebackhide__ = True
+    response = result_of(result).response
+    if not equal(expected, response):
+        difference = format_value_diff(expected, response, label="response")
+        raise AssertionError(f"Response does not match exactly:\n{difference}")

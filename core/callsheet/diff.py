@@ -1,0 +1,124 @@
+"""Differences as text: tool calls aligned by the fewest edits, and values side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from callsheet._alignment import Edit
+from callsheet._differences import differences
+from callsheet._edits import edits_in_order
+from callsheet._equality import equal
+from callsheet._expected import Expected, ExpectedFields, expected_calls
+from callsheet._rendering import expected_text, item_text, redacted, shortened, shown
+from callsheet._values import ToolCall
+
+__all__ = ["format_tool_call_diff", "format_value_diff"]
+
+_LONGEST_DOCUMENT = 4_000
+_LONGEST_TEXT = 1_000
+_MOST_DIFFERENCES = 20
+# Runs of equal calls longer than this are counted instead of listed.
+_LONGEST_RUN = 6
+_INDENT = " " * 8
+
+
+def format_tool_call_diff(expected: Sequence[Any], actual: Sequence[Any]) -> str:
+    """Give the differences between two lists of calls, one inserted or lost call being one line.
+
+    Args:
+        expected: `{"name", "args"}` dicts; `ToolCall`s, names and matchers are fine too.
+        actual: `{"name", "args"}` dicts or `ToolCall`s.
+
+    Returns:
+        Lines marked `✓` (equal), `✗ MISMATCH`, `- MISSING` and `+ UNEXPECTED`.
+    """
+    wanted, made = expected_calls(expected), [_as_call(item) for item in actual]
+    edits = edits_in_order(wanted, made, moves=False)
+    if edits is None:
+        edits = _by_position(len(wanted), len(made))
+    lines: list[str] = []
+    run: list[str] = []
+    for edit in edits:
+        if edit.kind == "match":
+            run.append(f"  [{edit.actual}] ✓ {item_text(made[edit.actual or 0])}")
+            continue
+        lines += _shortened_run(run)
+        run = []
+        lines += _edit_lines(edit, wanted, made)
+    return "\n".join([*lines, *_shortened_run(run)])
+
+
+def format_value_diff(expected: Any, actual: Any, *, label: str = "value") -> str:
+    """Give an expected and an actual value one under the other, and where they first differ.
+
+    Args:
+        expected: Any value.
+        actual: Any value.
+        label: What the values are, as the first line says it.
+    """
+    lines = [f"  {label}:"]
+    if isinstance(expected, list | dict) and isinstance(actual, list | dict):
+        lines += ["    expected:", *_document(expected), "    actual:", *_document(actual)]
+        if not equal(expected, actual):
+            lines.append("    differences:")
+            lines += [f"      {line}" for line in differences(expected, actual)[:_MOST_DIFFERENCES]]
+        return "\n".join(lines)
+    lines.append(f"    expected: {shown(expected, limit=_LONGEST_TEXT)}")
+    lines.append(f"    actual:   {shown(actual, limit=_LONGEST_TEXT)}")
+    if isinstance(expected, str) and isinstance(actual, str) and expected != actual:
+        lines.append(f"    first diff at position {_first_difference(expected, actual)}")
+    return "\n".join(lines)
+
+
+def _edit_lines(edit: Edit, wanted: Sequence[Expected], made: Sequence[ToolCall]) -> list[str]:
+    if edit.expected is None:
+        return [f"  [{edit.actual}] + UNEXPECTED: {item_text(_at(made, edit.actual))}"]
+    expected = wanted[edit.expected]
+    if edit.actual is None:
+        return [f"  [{edit.expected}] - MISSING: {expected_text(expected)}"]
+    actual = made[edit.actual]
+    lines = [
+        f"  [{edit.actual}] ✗ MISMATCH:",
+        f"{_INDENT}expected: {expected_text(expected)}",
+        f"{_INDENT}actual:   {item_text(actual)}",
+    ]
+    if isinstance(expected, ExpectedFields) and expected.name == actual.name and "args" in expected.fields:
+        found = differences(expected.fields["args"], actual.args)
+        lines.append(f"{_INDENT}arg diff: {', '.join(found[:_MOST_DIFFERENCES])}")
+    return lines
+
+
+def _by_position(expected: int, actual: int) -> list[Edit]:
+    both = min(expected, actual)
+    return [
+        *(Edit("change", k, k) for k in range(both)),
+        *(Edit("missing", i, None) for i in range(both, expected)),
+        *(Edit("extra", None, j) for j in range(both, actual)),
+    ]
+
+
+def _at(made: Sequence[ToolCall], position: int | None) -> ToolCall:
+    assert position is not None
+    return made[position]
+
+
+def _as_call(item: ToolCall | Mapping[str, Any]) -> ToolCall:
+    return item if isinstance(item, ToolCall) else ToolCall(item["name"], item.get("args", {}))
+
+
+def _shortened_run(run: list[str]) -> list[str]:
+    if len(run) <= _LONGEST_RUN:
+        return run
+    return [*run[:2], f"  ... {len(run) - 4} matching calls ...", *run[-2:]]
+
+
+def _document(value: Any) -> list[str]:
+    text = shortened(json.dumps(redacted(value), indent=2, default=repr), _LONGEST_DOCUMENT)
+    return [f"      {line}" for line in text.splitlines()]
+
+
+def _first_difference(expected: str, actual: str) -> int:
+    pairs = enumerate(zip(expected, actual, strict=False))
+    return next((k for k, (one, other) in pairs if one != other), min(len(expected), len(actual)))

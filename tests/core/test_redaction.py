@@ -1,0 +1,299 @@
+"""Secrets are taken out of values and texts; everything else stays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from callsheet import AgentResult, OptionError, configure_redaction, redact
+from callsheet._redaction import REDACTED, TOO_DEEP, is_secret_name, redact_text
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Authorization",
+        "Proxy-Authorization",
+        "X-Access-Token",
+        "access_token",
+        "accessToken",
+        "refreshtoken",
+        "token",
+        "csrf-token",
+        "Cookie",
+        "Set-Cookie",
+        "password",
+        "db_password",
+        "PASSWD",
+        "secret",
+        "client_secret",
+        "clientSecret",
+        "api_key",
+        "apiKey",
+        "APIKey",
+        "x-api-key",
+        "OPENAI_API_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "privateKey",
+        "credentials",
+        "jwt",
+        "auth",
+    ],
+)
+def test_a_name_that_says_secret(name: str) -> None:
+    assert is_secret_name(name)
+    assert redact({name: "canary"}) == {name: REDACTED}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "author",
+        "authorized",
+        "key",
+        "keys",
+        "monkey",
+        "max_tokens",
+        "input_tokens",
+        "total_tokens",
+        "token_count",
+        "token_type",
+        "completion_tokens_details",
+        "tokenizer",
+        "secretary",
+        "cookiecutter",
+        "X-Site-Id",
+        "session_id",
+        "",
+    ],
+)
+def test_a_name_that_does_not(name: str) -> None:
+    assert not is_secret_name(name)
+    assert redact({name: "visible"}) == {name: "visible"}
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("Authorization: Bearer canary-value", "Authorization: [redacted]"),
+        ("got Bearer abcdef123 back", "got Bearer [redacted] back"),
+        ("Basic dXNlcjpwYXNz", "Basic [redacted]"),
+        (f"jwt is {JWT}.", "jwt is [redacted]"),
+        ("truncated eyJhbGciOiJSUzI1NiIs...", "truncated [redacted]"),
+        ("use sk-canary-0123456789 now", "use [redacted] now"),
+        ("sk-proj-abc_DEF-123456", "[redacted]"),
+        ("sk_live_abcdefghijklmnop", "[redacted]"),
+        ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "[redacted]"),
+        ("hf_abcdefghijklmnopqrst", "[redacted]"),
+        ("xoxb-12345678-abcdef", "[redacted]"),
+        ("AKIAABCDEFGHIJKLMNOP", "[redacted]"),
+        ("AIza" + "a" * 35, "[redacted]"),
+        ("ya29.abcdefghijk", "[redacted]"),
+        ("https://bob:hunter2@host.example/x?y=1", "https://[redacted]@host.example/x?y=1"),
+        ("postgres://bob:p%40ss@db:5432/x", "postgres://[redacted]@db:5432/x"),
+        ("https://ghtoken@github.example/a", "https://[redacted]@github.example/a"),
+        ("?api_key=canary&page=2", "?api_key=[redacted]&page=2"),
+        ("password=canary, user=bob", "password=[redacted], user=bob"),
+        ("password: 'can ary' and more", "password: '[redacted]' and more"),
+        ('{"apiKey": "can\\"ary", "b": 1}', '{"apiKey": "[redacted]", "b": 1}'),
+        ('"{\\"token\\": \\"canary\\", \\"b\\": 1}"', '"{\\"token\\": \\"[redacted]\\", \\"b\\": 1}"'),
+        ("{'Authorization': 'Bearer canary-value'}", "{'Authorization': '[redacted]'}"),
+        ("Cookie: a=canary; b=canary\nHost: x", "Cookie: [redacted]\nHost: x"),
+        ("AWS_SECRET_ACCESS_KEY=canary/x+y", "AWS_SECRET_ACCESS_KEY=[redacted]"),
+        ('api_key="canary', 'api_key="[redacted]'),
+        (
+            "a\n-----BEGIN RSA PRIVATE KEY-----\ncanary\n-----END RSA PRIVATE KEY-----\nb",
+            "a\n[redacted]\nb",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\ncanary", "[redacted]"),
+    ],
+)
+def test_a_secret_in_a_text(text: str, redacted: str) -> None:
+    assert redact_text(text) == redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The bearer of this gets a cookie.",
+        "a basic understanding of tokens",
+        "max_tokens=100, total_tokens: 42",
+        "tokens: 15",
+        "task-1234567890 and risk-averse",
+        "mail bob@example.com about https://example.com/@bob",
+        "the secret is out",
+        "tokenizer: fast",
+        "2026-01-02T03:04:05Z",
+    ],
+)
+def test_a_text_without_one_stays(text: str) -> None:
+    assert redact_text(text) == text
+
+
+def test_redacting_twice_is_redacting_once() -> None:
+    text = f"Authorization: Bearer {JWT}; password='x y' https://a:b@c sk-abcdefghijk"
+    assert redact_text(redact_text(text)) == redact_text(text)
+
+
+def test_structures_keep_their_shape() -> None:
+    value = {
+        "headers": [("Authorization", "canary"), ["X-Site-Id", "1"]],
+        "header": {"name": "X-Api-Key", "value": "canary"},
+        "plain": {"name": "city", "value": "Oslo"},
+        "cookies": {"sid": "canary", "n": 1, "on": True, "none": None, "empty": ""},
+        "set": {"sk-canary-1234"},
+        "frozen": frozenset({"ok"}),
+        "tuple": ("a", "b", 3),
+        "bytes": b"token=canary",
+        7: MappingProxyType({"api_key": b"canary"}),
+        "sk-canary-5678": 1,
+        "passwords": ["canary", ("canary", 5)],
+    }
+    assert redact(value) == {
+        "headers": [("Authorization", REDACTED), ["X-Site-Id", "1"]],
+        "header": {"name": "X-Api-Key", "value": REDACTED},
+        "plain": {"name": "city", "value": "Oslo"},
+        "cookies": {"sid": REDACTED, "n": REDACTED, "on": True, "none": None, "empty": ""},
+        "set": {REDACTED},
+        "frozen": frozenset({"ok"}),
+        "tuple": ("a", "b", 3),
+        "bytes": b"token=[redacted]",
+        7: {"api_key": REDACTED.encode()},
+        REDACTED: 1,
+        "passwords": [REDACTED, (REDACTED, REDACTED)],
+    }
+
+
+def test_token_counts_stay_and_token_lists_do_not() -> None:
+    assert redact({"tokens": 5}) == {"tokens": 5}
+    assert redact({"tokens": ["canary"]}) == {"tokens": [REDACTED]}
+    assert redact({"secrets": {"tokens": 5}}) == {"secrets": {"tokens": REDACTED}}
+
+
+def test_the_original_is_not_touched() -> None:
+    value = {"password": "canary", "list": [{"token": "canary"}]}
+    redact(value)
+    assert value == {"password": "canary", "list": [{"token": "canary"}]}
+
+
+@dataclass
+class Login:
+    user: str
+    password: str
+
+
+def test_dataclasses_become_dicts() -> None:
+    assert redact([Login("bob", "canary")]) == [{"user": "bob", "password": REDACTED}]
+    headers = redact(AgentResult(headers={"X-Access-Token": "canary"}))["headers"]
+    assert headers == {"X-Access-Token": REDACTED}
+
+
+def test_other_objects_are_handed_over_unless_their_name_says_secret() -> None:
+    thing = object()
+    assert redact({"thing": thing, "kind": Login}) == {"thing": thing, "kind": Login}
+    assert redact({"secret": thing}) == {"secret": REDACTED}
+
+
+def test_cycles_survive() -> None:
+    value: dict[str, Any] = {"password": "canary"}
+    value["self"] = value
+    value["list"] = [value]
+    copy = redact(value)
+    assert copy["password"] == REDACTED
+    assert copy["self"] is copy
+    assert copy["list"][0] is copy
+    loop: list[Any] = []
+    loop.append((loop,))
+    assert redact(loop)[0][0] is not loop
+
+
+def test_one_object_in_a_secret_and_an_open_place_is_redacted_in_the_secret_one() -> None:
+    shared = ["canary"]
+    assert redact({"open": shared, "secret": shared}) == {"open": ["canary"], "secret": [REDACTED]}
+
+
+def test_deep_nesting_ends_in_a_note() -> None:
+    value: Any = "canary"
+    for _ in range(100_000):
+        value = [value]
+    copy, depth = redact(value), 0
+    while isinstance(copy, list):
+        copy, depth = copy[0], depth + 1
+    assert copy == TOO_DEEP
+    assert depth > 100
+
+
+def test_a_long_text_is_no_problem() -> None:
+    text = "token " * 500_000 + "password=canary"
+    assert redact_text(text).endswith("password=[redacted]")
+
+
+def test_further_names_patterns_and_values() -> None:
+    value = {"SocialNumber": "canary", "note": "ACME-123 and hunter2", "token": "visible"}
+    with configure_redaction(
+        keys=["social_number"], patterns=[r"ACME-\d+"], values=["hunter2"], keep=["token"]
+    ):
+        assert redact(value) == {
+            "SocialNumber": REDACTED,
+            "note": "[redacted] and [redacted]",
+            "token": "visible",
+        }
+    assert redact({"token": "canary"}) == {"token": REDACTED}
+
+
+@pytest.fixture
+def _restored() -> Iterator[None]:
+    with configure_redaction():
+        yield
+
+
+@pytest.mark.usefixtures("_restored")
+def test_without_a_block_the_change_stays_and_adds_up() -> None:
+    configure_redaction(keys=["ssn"])
+    configure_redaction(keys=["iban"])
+    assert redact({"ssn": "canary", "iban": "canary"}) == {"ssn": REDACTED, "iban": REDACTED}
+
+
+def test_redaction_can_be_switched_off() -> None:
+    with configure_redaction(enabled=False):
+        assert redact({"token": "seen"}) == {"token": "seen"}
+        assert redact_text("token=seen") == "token=seen"
+        with configure_redaction(enabled=True):
+            assert redact_text("token=canary") == "token=[redacted]"
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [({"patterns": ["("]}, r"'\(' is no regular expression"), ({"values": [""]}, "match everywhere")],
+)
+def test_settings_that_can_not_work_are_refused(options: dict[str, Any], advice: str) -> None:
+    with pytest.raises(OptionError, match=advice):
+        configure_redaction(**options)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text(max_size=8),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["a", "password", "token"]), inner),
+    )
+)
+@settings(max_examples=50)
+def test_no_value_under_a_secret_name_survives(value: Any) -> None:
+    def leaves(node: Any, *, secret: bool) -> Iterator[Any]:
+        if isinstance(node, dict):
+            for key, item in node.items():
+                yield from leaves(item, secret=secret or key != "a")
+        elif isinstance(node, list):
+            for item in node:
+                yield from leaves(item, secret=secret)
+        elif secret:
+            yield node
+
+    assert {leaf for leaf in leaves(redact(value), secret=False) if isinstance(leaf, str)} <= {REDACTED, ""}
