@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextvars import Context
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -37,6 +38,17 @@ FLOOR = (1, 15, 3)
 
 Replace = Callable[[Any], Any]
 
+
+def _outside_sessions(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace what starts the event bus's own thread, which outlives the session it is first needed in."""
+
+    @wraps(original)
+    def _ensure_executor_initialized(self: Any) -> Any:
+        return Context().run(original, self)
+
+    return _ensure_executor_initialized
+
+
 # Module, class or None for the module itself, attribute, replacement.
 _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("tools.structured_tool", "CrewStructuredTool", "invoke", answered_invoke),
@@ -49,6 +61,7 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("agents.cache.cache_handler", "CacheHandler", "read", private_read),
     ("agents.step_executor", None, "execute_single_native_tool_call", executed_step_call),
     ("llms.base_llm", "BaseLLM", "_handle_tool_execution", judged_functions),
+    ("events.event_bus", "CrewAIEventsBus", "_ensure_executor_initialized", _outside_sessions),
     ("task", "Task", "_execute_core", task_run),
     ("task", "Task", "_aexecute_core", atask_run),
     ("agent.core", "Agent", "execute_task", delegated_run),

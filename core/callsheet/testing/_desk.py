@@ -86,9 +86,9 @@ class DeskContract(ABC):
         """Give something that differs when the agent or what hangs on it was changed."""
         return {name: id(value) for name, value in vars(agent).items()}
 
-    def heard(self, content: str) -> str:
-        """Give what a user message says, without the prompt the framework puts around it."""
-        return content
+    def user_said(self, messages: list[dict[str, Any]]) -> list[str]:
+        """Give what the user said in a request, without the prompt the framework puts around it."""
+        return [message["content"] for message in messages if message["role"] == "user"]
 
     # Shared pieces
 

@@ -80,8 +80,11 @@ class TestCrewAI(AdapterContract):
     def max_turns_options(self, turns: int) -> dict[str, Any]:
         raise NotImplementedError("In CrewAI the limit is the agent's, not the run's.")
 
-    def heard(self, content: str) -> str:
-        return content.partition("Current Task: ")[2].partition("\n")[0] or content
+    def user_said(self, messages: list[dict[str, Any]]) -> list[str]:
+        told = [message["content"] for message in messages if message["role"] == "user"]
+        # The current request has a prompt around it; CrewAI 1.15.3 tells the whole history as one request.
+        lines = [line.removeprefix("Current Task: ") for content in told for line in content.splitlines()]
+        return [line for line in lines if line and line not in ("Where to?", "Provide your complete response:")]
 
     def test_stopped_run_keeps_its_trajectory(self, desk: Agent, canary: Canary) -> None:
         desk.max_iter = 2
