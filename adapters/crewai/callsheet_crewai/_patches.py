@@ -31,6 +31,7 @@ from callsheet_crewai._runs import (
     kickoff_run,
     task_run,
 )
+from callsheet_crewai._silence import locks_in_storage
 from callsheet_crewai._text_calls import aused, parsed_call, used
 from callsheet_crewai._tools import answered, answered_ainvoke, answered_invoke, claimed_in_session
 
@@ -109,8 +110,9 @@ def patches() -> Iterator[Patch]:
     for path, owner, name, replace in _FIXED:
         yield _patch(_found(path, owner), name, replace)
     yield from _executor_patches()
-    for module in ("crewai_core.printer", "crewai.events.utils.console_formatter"):
-        yield _patch(import_module(module), "should_suppress_console_output", _silent)
+    for module in (_core("printer"), _found("events.utils.console_formatter", None)):
+        yield _patch(module, "should_suppress_console_output", _silent)
+    yield Patch(_core("lock_store"), "tempfile", locks_in_storage)
     for base, methods in (
         (_found("tools.base_tool", "BaseTool"), _TOOL_METHODS),
         (_found("llms.base_llm", "BaseLLM"), _MODEL_METHODS),
@@ -177,6 +179,13 @@ def _with_subclasses(base: Any) -> list[Any]:
             found[cls] = None
             waiting.extend(cls.__subclasses__())
     return list(found)
+
+
+def _core(name: str) -> Any:
+    try:
+        return import_module(f"crewai_core.{name}")
+    except ImportError as error:
+        raise _unsupported(str(error)) from error
 
 
 def _found(path: str, name: str | None) -> Any:

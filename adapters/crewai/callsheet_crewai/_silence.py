@@ -11,6 +11,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+from callsheet.adapters import any_session_open
 
 _QUIET = {
     "CREWAI_DISABLE_TELEMETRY": "true",
@@ -37,6 +41,15 @@ def import_crewai() -> None:
     with _home(storage), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import_module("crewai")
+
+
+def locks_in_storage(original: Any) -> Any:
+    """Replace `tempfile` in CrewAI's lock store, which leaves its lock files in the system's folder."""
+
+    def gettempdir() -> str:
+        return os.environ["CREWAI_STORAGE_DIR"] if any_session_open() else str(original.gettempdir())
+
+    return SimpleNamespace(gettempdir=gettempdir)
 
 
 @contextmanager
