@@ -272,5 +272,6 @@ def _no_stop_iteration() -> Any:
     """CrewAI waits forever for a task that ends in one, such as a script written with `next()`."""
     try:
         yield
-    except StopIteration as error:
-        raise RuntimeError("The script raised StopIteration: a callable in it ran out of items.") from error
+    except StopIteration:
+        # Caused by it, the error would count as Python's own and become a StopIteration again.
+        raise RuntimeError("The script raised StopIteration: a callable in it ran out of items.") from None

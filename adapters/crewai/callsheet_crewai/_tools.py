@@ -133,6 +133,7 @@ def answered_function(name: str, function: Callable[..., Any]) -> Callable[..., 
         scope = current_scope()
         if scope is None:
             return function(**kwargs)
+        scope.session.note_tools(_agent(scope), [name])
         request = ToolRequest(name=name, args=kwargs, agent=_agent(scope))
         return _answer(scope, request, function, lambda: function(**kwargs))
 
@@ -215,13 +216,16 @@ def _request(scope: Scope, tool: Any, args: dict[str, Any] | None, check: Callab
         kind = "agent"
     elif type(tool).__name__ in _MCP:
         kind = "mcp"
+    agent, names = _agent(scope), (sanitize_tool_name(tool.name), *aliases(tool))
+    if not scope.session.tool_names.issuperset(names):
+        scope.session.note_tools(agent, names)
     return ToolRequest(
-        name=sanitize_tool_name(tool.name) if asked is None else asked.name,
+        name=names[0] if asked is None else asked.name,
         args=args,
         call_id=asked.id if asked is not None else None,
-        agent=_agent(scope),
+        agent=agent,
         kind=kind,
-        aliases=aliases(tool) if asked is None else (*aliases(tool), sanitize_tool_name(tool.name)),
+        aliases=names[1:] if asked is None else names,
         runs_unmocked=kind == "agent" or type(tool).__name__ in _PLUMBING,
         check=check,
     )
