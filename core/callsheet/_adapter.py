@@ -242,7 +242,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             finally:
                 self.last_result = session.result
 
-    def _around(self) -> AbstractContextManager[None]:
+    def _around(self) -> AbstractContextManager[Any]:
         """Give what surrounds each session, such as putting back what a run changes."""
         return nullcontext()
 

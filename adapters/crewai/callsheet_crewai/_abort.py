@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from callsheet.adapters import Scope, Session, Violation, active_scope
 from crewai.hooks.dispatch import HookAborted
+
+from callsheet.adapters import Scope, Session, Violation, active_scope
 
 
 class SessionAborted(HookAborted):

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session, finish
 from crewai.events.event_bus import crewai_event_bus
 from crewai.llms.base_llm import BaseLLM
 
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session, finish
 from callsheet_crewai._input import kickoff_arguments, told_so_far
 from callsheet_crewai._inventory import inventory
 from callsheet_crewai._objects import ROOTS
@@ -48,7 +48,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
         """Give everything said so far as the history of the next run."""
         return {"history": told_so_far(result)}
 
-    def _around(self) -> AbstractContextManager[None]:
+    def _around(self) -> AbstractContextManager[Any]:
         surroundings = ExitStack()
         if self.handles(self.agent):
             surroundings.enter_context(restored(self.agent))
@@ -113,5 +113,3 @@ def _needs_nothing(function: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-

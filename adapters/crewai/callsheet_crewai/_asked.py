@@ -8,8 +8,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from callsheet.adapters import CallRecord, Scope
 from crewai.utilities.string_utils import sanitize_tool_name
+
+from callsheet.adapters import CallRecord, Scope
 
 
 @dataclass(eq=False)

@@ -8,11 +8,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from callsheet.adapters import Session
-
 from callsheet_crewai._abort import current_scope
 from callsheet_crewai._asked import carried_out
 
-# Session -> id of a handler -> the handler, which must not be replaced by another of that id, and its answers.
+# Session -> id of a handler -> the handler, so that no other gets that id, and its answers.
 _CACHES: WeakKeyDictionary[Session, dict[int, tuple[Any, dict[tuple[str, str], Any]]]] = WeakKeyDictionary()
 
 

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from callsheet.adapters import AgentResult, MockConfigError
 from crewai.agents.agent_builder.base_agent import BaseAgent
 from crewai.crew import Crew
+
+from callsheet.adapters import AgentResult, MockConfigError
 
 
 def kickoff_arguments(root: Any, message: Any, history: Sequence[Any] | None) -> tuple[Any, ...]:
@@ -39,8 +40,8 @@ def _inputs(root: Any, message: Any, history: Sequence[Any] | None) -> dict[str,
         inputs = dict(message)
     else:
         raise MockConfigError(
-            f"A {type(root).__name__} was given {type(message).__name__}. Give its inputs as a dict, or a text, "
-            'which becomes {"message": text}.'
+            f"A {type(root).__name__} was given {type(message).__name__}. Give its inputs as a dict, or a "
+            'text, which becomes {"message": text}.'
         )
     if history and isinstance(root, Crew):
         # Where CrewAI's own chat puts it: each task is told of it in its description.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from callsheet.adapters import Inventory
 from crewai.agents.agent_builder.base_agent import BaseAgent
 from crewai.task import Task
 from crewai.utilities.string_utils import sanitize_tool_name
 
+from callsheet.adapters import Inventory
 from callsheet_crewai._objects import agents_of, reachable
 from callsheet_crewai._tools import aliases
 
@@ -25,7 +25,9 @@ def inventory(root: Any) -> Inventory:
         if task.agent is not None:
             found.setdefault(task.agent.role.strip(), set()).update(tool_names(task.tools))
     alone = isinstance(root, BaseAgent)
-    settled = frozenset(agent.role.strip() for agent in agents_of(root) if alone and not _is_open_ended(agent))
+    settled = frozenset(
+        agent.role.strip() for agent in agents_of(root) if alone and not _is_open_ended(agent)
+    )
     return Inventory(found, complete=False, settled=settled)
 
 

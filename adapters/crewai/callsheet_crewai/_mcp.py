@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import MockTool, Session
 from crewai.tools.base_tool import BaseTool
 from crewai.utilities.pydantic_schema_utils import create_model_from_schema
 from pydantic import BaseModel, ConfigDict
 
+from callsheet.adapters import MockTool, Session
 from callsheet_crewai._abort import current_scope
 from callsheet_crewai._inventory import tool_names
 
@@ -42,7 +42,9 @@ class MCPNativeTool(BaseTool):
     original_tool_name: str
 
     def _run(self, **kwargs: Any) -> Any:
-        raise RuntimeError(f"The MCP server of tool {self.name!r} was not started, because the tool was mocked.")
+        raise RuntimeError(
+            f"The MCP server of tool {self.name!r} was not started, because the tool was mocked."
+        )
 
 
 class _AnyArguments(BaseModel):

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import ModelReply, ModelRequest, RunRecord, ScriptError, Session, Usage
+from crewai.events.types.llm_events import LLMCallType
 from crewai.llms import base_llm
 from crewai.llms.base_llm import BaseLLM
 from crewai.utilities.string_utils import sanitize_tool_name
 
+from callsheet.adapters import ModelReply, ModelRequest, RunRecord, ScriptError, Session, Usage
 from callsheet_crewai import _rate_limits
 from callsheet_crewai._abort import aborting, current_scope
 from callsheet_crewai._replies import recorded, said, scripted_calls, spoken
@@ -23,7 +24,15 @@ from callsheet_crewai._tools import answered_function
 # The model whose real call runs: a provider's class may call that of its base class.
 _CALLING: ContextVar[int] = ContextVar("callsheet_crewai_calling", default=0)
 
-_ARGUMENTS = ("messages", "tools", "callbacks", "available_functions", "from_task", "from_agent", "response_model")
+_ARGUMENTS = (
+    "messages",
+    "tools",
+    "callbacks",
+    "available_functions",
+    "from_task",
+    "from_agent",
+    "response_model",
+)
 
 
 def answered_call(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -125,7 +134,7 @@ class _Asked:
 
     @property
     def agent(self) -> str | None:
-        """The role of the agent that asks; CrewAI does not say it for calls around a run, such as a converter's."""
+        """The role of the agent that asks; CrewAI does not say it for a converter's call, for one."""
         role = getattr(self.given.get("from_agent"), "role", None)
         return role.strip() if isinstance(role, str) else self.run.agent
 
@@ -168,7 +177,7 @@ class _Asked:
             if is_streamed(llm) and isinstance(answer, str):
                 for chunk in words(answer):
                     llm._emit_stream_chunk_event(chunk=chunk, **source)
-            kind = base_llm.LLMCallType.TOOL_CALL if reply.tool_calls else base_llm.LLMCallType.LLM_CALL
+            kind = LLMCallType.TOOL_CALL if reply.tool_calls else LLMCallType.LLM_CALL
             llm._emit_call_completed_event(response=answer, call_type=kind, messages=self.messages, **source)
         return self._function_result(reply, answer)
 

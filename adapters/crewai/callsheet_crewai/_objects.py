@@ -42,15 +42,17 @@ def agents_of(root: Any) -> list[BaseAgent]:
 
 def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
-        return value.values()
+        return list(value.values())
     if not isinstance(value, BaseModel):
-        return value
+        return list(value)
     methods = _methods(value) if isinstance(value, (BaseTool, Flow)) else ()
     return [*vars(value).values(), *(value.__pydantic_private__ or {}).values(), *methods]
 
 
 def _methods(value: Any) -> Iterator[Any]:
-    own = (cls for cls in type(value).__mro__ if cls.__module__.partition(".")[0] not in ("crewai", "pydantic"))
+    own = (
+        cls for cls in type(value).__mro__ if cls.__module__.partition(".")[0] not in ("crewai", "pydantic")
+    )
     for cls in own:
         for member in vars(cls).values():
             yield getattr(member, "__wrapped__", member)

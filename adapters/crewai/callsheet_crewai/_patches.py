@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import Any
 
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, any_session_open
-
 from callsheet_crewai._cache import private_add, private_read
 from callsheet_crewai._mcp import mocked_mcp_tools
 from callsheet_crewai._memory import empty
@@ -147,7 +146,7 @@ def _watching(base: Any, methods: dict[str, Replace]) -> Replace:
     """Replace `__init_subclass__`: CrewAI loads a provider's LLM class when the first agent asks for it."""
 
     def replace(saved: Any) -> Any:
-        def __init_subclass__(cls: Any, **kwargs: Any) -> None:
+        def watching(cls: Any, /, **kwargs: Any) -> None:
             if saved is not None:
                 saved.__get__(None, cls)(**kwargs)
             else:
@@ -155,7 +154,7 @@ def _watching(base: Any, methods: dict[str, Replace]) -> Replace:
             for patch in _class_patches(cls, methods):
                 PATCHES.add(patch)
 
-        return classmethod(__init_subclass__)
+        return classmethod(watching)
 
     return replace
 

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from callsheet.adapters import CallRecord, ModelReply, ScriptedCall, ScriptError, parse_arguments
 from crewai.agents.parser import AgentAction, AgentFinish, OutputParserError, parse
 from crewai.llms.base_llm import BaseLLM
 from crewai.utilities.agent_utils import extract_tool_call_info
 from crewai.utilities.string_utils import sanitize_tool_name
 from pydantic import BaseModel
 from pydantic_core import to_json
+
+from callsheet.adapters import CallRecord, ModelReply, ScriptedCall, ScriptError, parse_arguments
 
 _WRITES_CALLS = re.compile(r"^\s*Action Input:", re.MULTILINE)
 _ENDS_FORMALLY = "Final Answer:"
@@ -34,9 +35,9 @@ def spoken(reply: ModelReply, *, agent: str | None, tools: Any, messages: Any, r
         return reply.native[0] if len(reply.native) == 1 else list(reply.native)
     if reply.handoff is not None:
         raise ScriptError(
-            f"The script of agent {agent!r} hands over to {reply.handoff!r}. A CrewAI agent delegates by a tool: "
-            'script {"tool_calls": [{"name": "delegate_work_to_coworker", "args": {"coworker": ..., "task": ..., '
-            '"context": ...}}]}.'
+            f"The script of agent {agent!r} hands over to {reply.handoff!r}. A CrewAI agent delegates by a "
+            'tool: script {"tool_calls": [{"name": "delegate_work_to_coworker", "args": {"coworker": ..., '
+            '"task": ..., "context": ...}}]}.'
         )
     if reply.tool_calls:
         return _spoken_calls(reply, agent, tools, messages)
@@ -63,13 +64,13 @@ def _spoken_calls(reply: ModelReply, agent: str | None, tools: Any, messages: An
         ]
     if not writes_calls(messages):
         raise ScriptError(
-            f"The script of agent {agent!r} calls {reply.tool_calls[0].name!r} in a reply to a request that offers "
-            "no tools. Give this step a text."
+            f"The script of agent {agent!r} calls {reply.tool_calls[0].name!r} in a reply to a request that "
+            "offers no tools. Give this step a text."
         )
     if len(reply.tool_calls) > 1:
         raise ScriptError(
-            f"The script of agent {agent!r} makes {len(reply.tool_calls)} calls in one reply, and its model writes "
-            "calls as text, one at a time. Give each call a step of its own."
+            f"The script of agent {agent!r} makes {len(reply.tool_calls)} calls in one reply, and its model "
+            "writes calls as text, one at a time. Give each call a step of its own."
         )
     call: ScriptedCall = reply.tool_calls[0]
     thought = reply.content or reply.thinking or f"I should use {call.name}"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from callsheet.adapters import SessionError
 from crewai.agents.agent_builder.base_agent import BaseAgent
 from crewai.tools.base_tool import BaseTool
 from pydantic import BaseModel
 
+from callsheet.adapters import SessionError
 from callsheet_crewai._objects import reachable
 
 _lock = threading.Lock()

@@ -8,10 +8,9 @@ from functools import wraps
 from typing import Any
 
 from callsheet.adapters import RunRecord, Scope, TraceEntry, described, message_text
-
-from callsheet_crewai._streaming import is_unfinished
 from callsheet_crewai._abort import SessionAborted, current_scope, stop_if_over
 from callsheet_crewai._inventory import tool_names
+from callsheet_crewai._streaming import is_unfinished
 
 
 def task_run(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -153,9 +152,10 @@ def _finished(scope: Scope, run: RunRecord | None, result: Any) -> Any:
         raw = getattr(result, "raw", result)
         structured = getattr(result, "pydantic", None) or getattr(result, "json_dict", None)
         response = "" if raw is None else str(raw)
-        scope.session.finish(response=response, output=raw if structured is None else structured, native=result)
+        scope.session.finish(
+            response=response, output=raw if structured is None else structured, native=result
+        )
     return result
-
 
 
 def _last_said(messages: Any) -> str:

@@ -12,7 +12,9 @@ from crewai.events.stream_context import add_stream_sink
 from crewai.types import streaming
 
 _STREAMS = tuple(
-    stream for name in ("StreamingOutputBase", "StreamSessionBase") if (stream := getattr(streaming, name, None))
+    stream
+    for name in ("StreamingOutputBase", "StreamSessionBase")
+    if (stream := getattr(streaming, name, None))
 )
 
 # A chunk is a word with the white space after it, so that the chunks joined are the text.

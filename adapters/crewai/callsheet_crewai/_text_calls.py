@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import CallRecord, Scope
 from crewai.tools.tool_usage import ToolUsageError
 from crewai.utilities.string_utils import sanitize_tool_name
 
+from callsheet.adapters import CallRecord, Scope
 from callsheet_crewai._abort import current_scope, stop_if_over
 from callsheet_crewai._asked import Asked, asked_now, carrying_out, settle
 

@@ -9,6 +9,11 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
+from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool
+from crewai.tools.base_tool import BaseTool
+from crewai.tools.structured_tool import ToolUsageLimitExceededError
+from crewai.utilities.string_utils import sanitize_tool_name
+
 from callsheet.adapters import (
     InvalidArgumentsError,
     Kind,
@@ -17,10 +22,6 @@ from callsheet.adapters import (
     UnmockedToolError,
     parse_arguments,
 )
-from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool
-from crewai.tools.structured_tool import CrewStructuredTool, ToolUsageLimitExceededError
-from crewai.utilities.string_utils import sanitize_tool_name
-
 from callsheet_crewai._abort import SessionAborted, aborting, current_scope
 from callsheet_crewai._asked import Asked, asked_now, carrying_out
 
@@ -115,7 +116,7 @@ def claimed_in_session(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self)
         violation = UnmockedToolError(
             f"Tool {sanitize_tool_name(self.name)!r} was reached through a `run` that was bound before the "
-            "session and can not be mocked. Call it as `tool.run(...)`, or build the agent inside the session."
+            "session and can not be mocked. Call `tool.run(...)`, or build the agent inside the session."
         )
         scope.session.poison(violation)
         raise SessionAborted(violation)
@@ -125,7 +126,7 @@ def claimed_in_session(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def answered_function(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Give the function that stands in for one a model calls by itself (`available_functions`)."""
-    if getattr(function, "__self__", None) is not None and hasattr(type(function.__self__), "_claim_usage"):
+    if _is_of_a_tool(function):
         return fresh(function)
 
     @wraps(function)
@@ -142,11 +143,15 @@ def answered_function(name: str, function: Callable[..., Any]) -> Callable[..., 
 
 def fresh(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a tool's method as it is now: CrewAI keeps methods it bound in an earlier run."""
-    tool = getattr(function, "__self__", None)
-    if tool is None or not hasattr(type(tool), "_claim_usage"):
+    if not _is_of_a_tool(function):
         return function
-    bound: Callable[..., Any] = getattr(tool, function.__name__)
+    method: Any = function
+    bound: Callable[..., Any] = getattr(method.__self__, method.__name__)
     return bound
+
+
+def _is_of_a_tool(function: Callable[..., Any]) -> bool:
+    return isinstance(getattr(function, "__self__", None), BaseTool)
 
 
 def aliases(tool: Any) -> tuple[str, ...]:
@@ -159,7 +164,8 @@ def aliases(tool: Any) -> tuple[str, ...]:
 def _answer(scope: Scope, request: ToolRequest, tool: Any, real: Callable[[], Any]) -> Any:
     asked = asked_now(request.name)
     if asked is not None and asked.failure is not None:
-        raise _again(scope, asked)
+        _count_attempt(scope, asked)
+        raise asked.failure
 
     def run_real() -> Any:
         with _running(tool), carrying_out(None):
@@ -174,7 +180,8 @@ async def _answer_async(
 ) -> Any:
     asked = asked_now(request.name)
     if asked is not None and asked.failure is not None:
-        raise _again(scope, asked)
+        _count_attempt(scope, asked)
+        raise asked.failure
 
     async def run_real() -> Any:
         with _running(tool), carrying_out(None):
@@ -184,12 +191,10 @@ async def _answer_async(
         return await scope.session.answer_tool_async(request, run_real)
 
 
-def _again(scope: Scope, asked: Asked) -> Exception:
+def _count_attempt(scope: Scope, asked: Asked) -> None:
     record = scope.session.recording.find_call(asked.id)
     if record is not None:
         record.attempts += 1
-    assert asked.failure is not None
-    return asked.failure
 
 
 @contextmanager

@@ -90,7 +90,11 @@ def hierarchical(*, native=True, **options):
     researcher = agent(native=native)
     work = Task(description="Research rust", expected_output="A fact")
     return Crew(
-        agents=[researcher], tasks=[work], process=Process.hierarchical, manager_llm=llm_for(native), **options
+        agents=[researcher],
+        tasks=[work],
+        process=Process.hierarchical,
+        manager_llm=llm_for(native),
+        **options,
     )
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from callsheet_crewai import CrewAIAdapter
 from crewai import LLM, Agent
 from crewai.tools import tool
 from crewai.tools.base_tool import BaseTool
 
 from callsheet import FakeModel, MockTool
 from callsheet.testing import AdapterContract, Canary
+from callsheet_crewai import CrewAIAdapter
 
 
 class TestCrewAI(AdapterContract):
@@ -84,11 +84,16 @@ class TestCrewAI(AdapterContract):
         told = [message["content"] for message in messages if message["role"] == "user"]
         # The current request has a prompt around it; CrewAI 1.15.3 tells the whole history as one request.
         lines = [line.removeprefix("Current Task: ") for content in told for line in content.splitlines()]
-        return [line for line in lines if line and line not in ("Where to?", "Provide your complete response:")]
+        return [
+            line for line in lines if line and line not in ("Where to?", "Provide your complete response:")
+        ]
 
     def test_stopped_run_keeps_its_trajectory(self, desk: Agent, canary: Canary) -> None:
         desk.max_iter = 2
-        calls = [{"name": "search_flights", "args": {"origin": o, "destination": "Rome"}} for o in ("Oslo", "Bergen")]
+        calls = [
+            {"name": "search_flights", "args": {"origin": o, "destination": "Rome"}}
+            for o in ("Oslo", "Bergen")
+        ]
         model = FakeModel(agents={"Desk": [*({"tool_calls": [call]} for call in calls), "I had to stop"]})
         adapter = self.adapter_class(desk, tools=[MockTool("search_flights", response=[])], model=model)
         result = adapter.sync_invoke("Two to Rome, please")

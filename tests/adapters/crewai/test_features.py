@@ -7,13 +7,13 @@ import subprocess
 import sys
 
 import pytest
-from callsheet_crewai import CrewAIAdapter
 from crewai import Crew, Task
 from crewai.flow.flow import Flow, start
 from crewai.llms.base_llm import BaseLLM
 from pydantic import BaseModel
 
 from callsheet import Conversation, FakeModel, MockTool, ScriptError, UnknownMockError
+from callsheet_crewai import CrewAIAdapter
 from tests.adapters.crewai import crews
 from tests.adapters.crewai.crews import HITS
 from tests.adapters.crewai.test_pitfalls import BOTH, SEARCH, calls
@@ -49,7 +49,13 @@ def test_delegation_is_parentage(native):
     assert (delegation.kind, delegation.agent, delegation.response) == ("agent", "Crew Manager", "Found")
     assert (search.parent_id, search.agent) == (delegation.id, "Researcher")
     assert result.agents == ["Crew Manager", "Researcher"]
-    assert [step["role"] for step in result.trajectory()] == ["user", "tool", "tool", "assistant", "assistant"]
+    assert [step["role"] for step in result.trajectory()] == [
+        "user",
+        "tool",
+        "tool",
+        "assistant",
+        "assistant",
+    ]
 
 
 @BOTH
@@ -63,7 +69,9 @@ def test_delegation_can_be_mocked(native):
 @BOTH
 def test_tasks_are_runs_in_their_order(native):
     model = FakeModel(agents={"Researcher": [SEARCH, "Found"], "Writer": ["Written"]})
-    result = run(crews.crew(native=native), model, MockTool("search", response="MOCK"), message={"topic": "rust"})
+    result = run(
+        crews.crew(native=native), model, MockTool("search", response="MOCK"), message={"topic": "rust"}
+    )
     told = [(step["role"], step["agent"], step["content"]) for step in result.trajectory()]
     assert told == [
         ("user", None, "Research rust"),
@@ -79,7 +87,9 @@ def test_tasks_are_runs_in_their_order(native):
 def test_tasks_beside_each_other_are_told_in_the_crews_order(native):
     script = {name: [SEARCH, name] for name in ("First", "Second", "Last")}
     traces = [
-        run(crews.parallel_tasks(native=native), FakeModel(agents=script), MockTool("search", response=1)).trace
+        run(
+            crews.parallel_tasks(native=native), FakeModel(agents=script), MockTool("search", response=1)
+        ).trace
         for _ in range(3)
     ]
     assert traces[0] == traces[1] == traces[2]
@@ -131,7 +141,9 @@ def test_structured_agent_answer():
 def test_guardrail_sends_the_task_back(native):
     who = crews.agent(native=native)
     task = crews.task(
-        who, "Research", guardrail=lambda output: (output.raw == "good", "good" if output.raw == "good" else "bad")
+        who,
+        "Research",
+        guardrail=lambda output: (output.raw == "good", "good" if output.raw == "good" else "bad"),
     )
     model = FakeModel(agents={"Researcher": [SEARCH, "poor", "good"]})
     result = run(Crew(agents=[who], tasks=[task]), model, MockTool("search", response=1))
@@ -142,7 +154,9 @@ def test_guardrail_sends_the_task_back(native):
 def test_planner_is_scripted_by_its_role():
     who = crews.agent(tools=[])
     plan = {"list_of_plans_per_task": [{"task_number": 1, "task": "Research", "plan": "Think"}]}
-    crew = Crew(agents=[who], tasks=[crews.task(who, "Research")], planning=True, planning_llm=crews.native_llm())
+    crew = Crew(
+        agents=[who], tasks=[crews.task(who, "Research")], planning=True, planning_llm=crews.native_llm()
+    )
     model = FakeModel(agents={"Task Execution Planner": [{"output": plan}], "Researcher": ["Found"]})
     result = run(crew, model)
     assert result.response == "Found"
@@ -229,9 +243,16 @@ def test_own_model_of_the_framework_takes_every_agents_place():
 
 def test_unknown_mock_and_script_are_named_with_the_closest():
     with pytest.raises(UnknownMockError, match=r"'serch'.*'search'"):
-        run(crews.crew(), FakeModel(default_response="x"), MockTool("serch", response=1), message={"topic": "x"})
+        run(
+            crews.crew(),
+            FakeModel(default_response="x"),
+            MockTool("serch", response=1),
+            message={"topic": "x"},
+        )
     with pytest.raises(UnknownMockError, match=r"'Reseacher'.*'Researcher'"):
-        run(crews.crew(), FakeModel(default_response="x", agents={"Reseacher": ["y"]}), message={"topic": "x"})
+        run(
+            crews.crew(), FakeModel(default_response="x", agents={"Reseacher": ["y"]}), message={"topic": "x"}
+        )
 
 
 # Silence, whatever was imported first
@@ -254,7 +275,12 @@ assert (network, files) == ([], []), (network, files)
 def test_run_is_silent_when_crewai_was_imported_first(tmp_path):
     code = LATE.format(path=[str(p) for p in sys.path if p])
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, stdin=subprocess.DEVNULL, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -1,13 +1,15 @@
-"""Every entry point, with native calls and with calls written as text: nothing real, nothing sent, nothing left."""
+"""Every entry point, with native calls and with calls as text: nothing real, nothing sent, nothing left."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
+from contextlib import suppress
 
 import pytest
-from callsheet_crewai import CrewAIAdapter
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
+from callsheet_crewai import CrewAIAdapter
 from tests.adapters.crewai import crews
 from tests.adapters.crewai.crews import HITS
 from tests.adapters.crewai.watch import watched
@@ -110,13 +112,16 @@ def session(model, *mocks):
 @pytest.mark.parametrize("path", PATHS)
 def test_mocked_tool_answers(path, native, capfd):
     run, searches = PATHS[path]
-    with watched() as (network, files), session(Script().model, MockTool("search", response="MOCK")) as open_one:
+    with (
+        watched() as (network, files),
+        session(Script().model, MockTool("search", response="MOCK")) as open_one,
+    ):
         run(native)
     calls = [call for call in open_one.tool_calls if call.name == "search"]
     printed = capfd.readouterr()
+    line = f"{path:32} {'native' if native else 'text':7}"
     with capfd.disabled():
-        print(f"\n{path:32} {'native' if native else 'text':7}", end="")
-        print(f" hits={sum(HITS.values())} connections={len(network)} files={len(files)}", end="")
+        sys.stdout.write(f"\n{line} hits={HITS.total()} connections={len(network)} files={len(files)}")
     assert [call.response for call in calls] == ["MOCK"] * searches
     assert all(call.mocked and call.outcome == "success" for call in calls)
     assert (dict(HITS), network, files) == ({}, [], [])
@@ -127,9 +132,12 @@ def test_mocked_tool_answers(path, native, capfd):
 @pytest.mark.parametrize("path", PATHS)
 def test_unmocked_tool_never_runs(path, native):
     model = Script().model
-    with watched() as (network, _), pytest.raises(UnmockedToolError, match="search"), session(model):
-        try:
-            PATHS[path][0](native)
-        except Exception:  # whatever the framework makes of it, the session has the last word
-            pass
+    # Whatever the application makes of it, the session has the last word.
+    with (
+        watched() as (network, _),
+        pytest.raises(UnmockedToolError, match="search"),
+        session(model),
+        suppress(Exception),
+    ):
+        PATHS[path][0](native)
     assert (dict(HITS), network) == ({}, [])

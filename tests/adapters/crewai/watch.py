@@ -34,7 +34,7 @@ sys.addaudithook(_hook)
 
 @contextmanager
 def watched():
-    """Give two lists that fill while inside: connections tried, and files written outside the session's folder."""
+    """Give two lists, full at the end: connections tried, files written outside the session's folder."""
     global _seen
     network, files = [], []
     _seen = seen = []
