@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 from weakref import WeakSet
@@ -214,7 +214,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         metadata: Mapping[str, Any] | None = None,
         history: Sequence[Any] | None = None,
         **options: Any,
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """Run the agent and give the framework's own events; `last_result` has the result afterwards.
 
         The arguments are those of `invoke`. Left early, the run is ended with its session.

@@ -42,6 +42,15 @@ def confined(directory: Path, name: str, suffix: str) -> Path:
     return path
 
 
+def file_safe(label: str) -> str:
+    """Give a part of a file name that reads like the label, whatever is in it."""
+    kept = "".join(
+        character if character.isalnum() or character in "-_." else "-" for character in label[:80]
+    )
+    safe = "".join(character for character in kept if character.isascii()) or "-"
+    return f"{safe}_" if _problem(safe) else safe
+
+
 def write_whole(path: Path, text: str) -> None:
     """Replace the file's content at once: a reader sees the old or the new, whatever goes wrong.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from callsheet._alignment import Edit, Test, align
@@ -54,15 +53,14 @@ def _place(edit: Edit) -> int:
 
 def _same(expected: Sequence[Expected], actual: Sequence[Any]) -> Test:
     names = [item.name for item in expected]
-
-    def matches(i: int, j: int) -> bool:
-        return expected[i].matches(actual[j])
-
-    known: Test = cache(matches)
+    known: dict[tuple[int, int], bool] = {}
 
     def same(i: int, j: int) -> bool:
-        named_otherwise = names[i] is not None and names[i] != actual[j].name
-        return not named_otherwise and known(i, j)
+        if names[i] is not None and names[i] != actual[j].name:
+            return False
+        if (i, j) not in known:
+            known[i, j] = expected[i].matches(actual[j])
+        return known[i, j]
 
     return same
 
@@ -73,8 +71,8 @@ def _alike(expected: Sequence[Expected], actual: Sequence[Any]) -> Test:
 
 def _about_the_same(expected: Expected, actual: Any) -> bool:
     if expected.name is not None:
-        return expected.name == actual.name
-    return expected.role is not None and actual.name is None and expected.role == actual.role
+        return bool(expected.name == actual.name)
+    return actual.name is None and expected.role is not None and bool(expected.role == actual.role)
 
 
 def _with_moves(script: list[Edit], same: Test) -> list[Edit]:

@@ -35,6 +35,10 @@ class ResponsesExhaustedError(Violation):
     """A mock was called more often than it has `responses`."""
 
 
+class MockAnswerError(Violation):
+    """A mock answers what the tool it stands for could not return."""
+
+
 class SessionClosedError(Violation):
     """A tool or model was reached through a session that is already closed."""
 

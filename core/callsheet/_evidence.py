@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from callsheet._recording import Recording
+from callsheet._recording import Recording, ReplyRecord
 from callsheet._requests import ModelRequest
 from callsheet._result import AgentResult
 from callsheet._values import ToolCall, TraceEntry, Usage
@@ -42,12 +42,19 @@ class Evidence:
             model_used=self._model_used,
             headers=dict(self._headers),
             trace=trace,
-            metadata={**metadata, "turns": len(replies)},
+            metadata={**metadata, "turns": len(replies), "usage_by_agent": _usage_by_agent(replies)},
             output=self.output,
             native=self.native,
             usage=sum((reply.usage for reply in replies), Usage()),
             error=self._recording.runs[-1].error if self._recording.runs else None,
         )
+
+
+def _usage_by_agent(replies: Iterable[ReplyRecord]) -> dict[str | None, dict[str, int]]:
+    spent: dict[str | None, Usage] = {}
+    for reply in replies:
+        spent[reply.agent] = spent.get(reply.agent, Usage()) + reply.usage
+    return {agent: usage.to_dict() for agent, usage in spent.items()}
 
 
 def tool_calls(trace: Iterable[TraceEntry]) -> list[ToolCall]:

@@ -38,6 +38,12 @@ class ExpectedFields:
         """Say whether all the expected fields of an item are equal."""
         return all(equal(value, getattr(item, field)) for field, value in self.fields.items())
 
+    def example(self) -> ToolCall | None:
+        """Give a call that is expected, matchers standing where they stand, or None."""
+        if self.name is None or not isinstance(self.fields.get("args", {}), Mapping):
+            return None
+        return ToolCall(**self.fields)
+
     def key(self) -> Any:
         """Give the expected values in hashable form, or None when a matcher is among them."""
         return _key(self.fields, self.fields.values())
@@ -66,6 +72,11 @@ class ExpectedMatcher:
     def matches(self, item: Any) -> bool:
         """Say whether the matcher accepts an item."""
         return equal(self.source, item)
+
+    def example(self) -> ToolCall | None:
+        """Give a call the matcher accepts, if it knows one."""
+        example = getattr(self.source, "example", None)
+        return example() if callable(example) else None
 
     def key(self) -> Any:
         """Give None: a matcher has no literal form."""

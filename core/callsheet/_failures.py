@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from callsheet._alignment import Edit
@@ -74,7 +74,7 @@ def failure_text(
     actual: Sequence[Any],
     edits: list[Edit] | None,
     *,
-    free: set[str],
+    free: Set[str] = frozenset(),
 ) -> str:
     """Lay out a failure: how many edits away, which, and both sides next to each other.
 

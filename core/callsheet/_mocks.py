@@ -266,7 +266,7 @@ def _copyable(name: str, answer: Any) -> Any:
         return answer
     try:
         return deepcopy(answer)
-    except Exception as error:  # noqa: BLE001 - whatever the object's own copying raises
+    except Exception as error:
         raise MockConfigError(
             f"The response of MockTool({name!r}), {type(answer).__name__}, cannot be copied: {error}. "
             "Pass a callable that builds it: response=lambda args: ..."

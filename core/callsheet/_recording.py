@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from callsheet._values import Kind, Outcome, ToolCall, TraceEntry, Usage
@@ -155,7 +156,8 @@ class Recording:
         """File a model reply; its calls are found again by their ids."""
         known = [self._asked(run, call) for call in calls]
         for call in known:
-            if run.offered is not None and call.name not in run.offered:
+            unheard_of = run.offered is not None and call.name not in run.offered
+            if unheard_of and call.outcome == "skipped":
                 call.outcome, call.error = "unknown", f"No tool is named {call.name!r}"
         reply = ReplyRecord(run.turns, agent, content, known, usage or Usage(requests=1), metadata or {})
         run.turns += 1
@@ -210,6 +212,7 @@ class _Teller:
         for run in runs:
             self._run += 1
             number = self._run
+            turns = count()
             for entry in run.opening:
                 yield replace(entry, run=number, parent_id=parent_id)
             for step in run.in_order():
@@ -218,12 +221,13 @@ class _Teller:
                 elif isinstance(step, CallRecord):
                     yield from self._tell_call(step, run, number, None, None, parent_id)
                 else:
-                    yield from self._tell_reply(step, run, number, parent_id)
+                    # Replies are numbered as they are told: in random order they arrive with random numbers.
+                    yield from self._tell_reply(step, run, number, next(turns), parent_id)
             if run.error is not None:
                 yield TraceEntry("error", run.error, agent=run.agent, run=number, parent_id=parent_id)
 
     def _tell_reply(
-        self, reply: ReplyRecord, run: RunRecord, number: int, parent_id: str | None
+        self, reply: ReplyRecord, run: RunRecord, number: int, turn: int, parent_id: str | None
     ) -> Iterator[TraceEntry]:
         if reply.content not in (None, ""):
             yield TraceEntry(
@@ -232,11 +236,11 @@ class _Teller:
                 metadata=reply.metadata,
                 agent=reply.agent,
                 run=number,
-                turn=reply.turn,
+                turn=turn,
                 parent_id=parent_id,
             )
         for index, call in enumerate(reply.calls):
-            yield from self._tell_call(call, run, number, reply.turn, index, parent_id)
+            yield from self._tell_call(call, run, number, turn, index, parent_id)
 
     def _tell_call(
         self,

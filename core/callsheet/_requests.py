@@ -30,6 +30,9 @@ class ToolRequest:
         order: Where a call that no recorded reply asked for stands among its run's steps.
         check: Runs the framework's own checks of the arguments before a mock answers; it raises
             `InvalidArgumentsError` for what they do not accept.
+        control_flow: Exceptions by which a tool interrupts the run rather than fails.
+        shape: Makes a mock's answer what the real tool returns, such as a model of a dict; it raises
+            `MockAnswerError` where it can not. The record keeps the answer as the mock gave it.
     """
 
     name: str
@@ -45,6 +48,8 @@ class ToolRequest:
     metadata: Mapping[str, Any] | None = None
     order: tuple[Any, ...] = ()
     check: Callable[[], None] | None = None
+    control_flow: tuple[type[BaseException], ...] = ()
+    shape: Callable[[Any], Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,6 +68,8 @@ class ModelRequest:
         model: The name of the model the agent was configured with.
         headers: The headers that reach the request.
         turn: The index of this call within the agent's run.
+        place: Where this call stands in its run, for a framework whose models reply in random order: the
+            ids of the tool calls are made from it instead of the number of replies so far.
     """
 
     def __init__(
@@ -74,6 +81,7 @@ class ModelRequest:
         model: str | None = None,
         headers: Mapping[str, str] | None = None,
         turn: int = 0,
+        place: str | None = None,
     ) -> None:
         self._messages = messages
         self._tools = tools
@@ -81,6 +89,7 @@ class ModelRequest:
         self.model = model
         self.headers: dict[str, str] = dict(headers or {})
         self.turn = turn
+        self.place = place
 
     @cached_property
     def messages(self) -> list[dict[str, Any]]:

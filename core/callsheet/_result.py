@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from callsheet._errors import ExpectationError
 from callsheet._messages import messages_from_trace, trace_from_messages
+from callsheet._suggest import did_you_mean, listed
 from callsheet._values import ToolCall, TraceEntry, Usage
 
 
@@ -67,6 +69,36 @@ class AgentResult:
     def agents(self) -> list[str]:
         """The names of the agents, in order of first activity."""
         return list(dict.fromkeys(entry.agent for entry in self.trace if entry.agent is not None))
+
+    def by_agent(self, name: str) -> AgentResult:
+        """Give what one agent did and said, as a result of its own.
+
+        Its `response` is the agent's last text. Usage is not recorded by agent and stays empty.
+
+        Raises:
+            ExpectationError: No agent of that name took part.
+        """
+        trace = [entry for entry in self.trace if entry.agent == name]
+        calls = [call for call in self.tool_calls if call.agent == name]
+        if not trace and not calls:
+            active = [*self.agents, *(call.agent for call in self.tool_calls)]
+            took_part = list(dict.fromkeys(agent for agent in active if agent is not None))
+            raise ExpectationError(
+                f"No agent {name!r} took part; agents: {listed(took_part)}.{did_you_mean(name, took_part)}"
+            )
+        said = [entry.content for entry in trace if entry.role == "assistant" and entry.content]
+        steps: list[TraceEntry | ToolCall] = [*trace, *calls]
+        replies = {(each.run, each.turn) for each in steps if each.turn is not None}
+        return replace(
+            self,
+            response=said[-1] if said else "",
+            tool_calls=calls,
+            trace=trace,
+            metadata={**self.metadata, "turns": len(replies)},
+            output=None,
+            native=None,
+            usage=Usage(),
+        )
 
     def trajectory(self) -> list[dict[str, Any]]:
         """Give the steps as plain dicts of role, name, args, content and agent, equal across frameworks."""

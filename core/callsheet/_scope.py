@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from callsheet._errors import AmbiguousSessionError
 from callsheet._threads import carried
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A session, the agent run in it, and the tool call in that run."""
+    """A session, the agent run in it, and the tool call in that run.
+
+    `place` is an adapter's own: where in the framework's structure the code stands. Kept in the scope, it
+    reaches the threads and pools the session reaches.
+    """
 
     session: Session
     run: RunRecord | None = None
     call: CallRecord | None = None
+    place: Any = None
 
 
 SCOPE: ContextVar[Scope | None] = ContextVar("callsheet_scope", default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from types import TracebackType
@@ -13,7 +13,6 @@ from callsheet._errors import (
     MockConfigError,
     SessionClosedError,
     SessionError,
-    UnmockedToolError,
     Violation,
     described,
 )
@@ -32,6 +31,7 @@ from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
 from callsheet._tool_desk import ToolAttempt, ToolDesk
 from callsheet._values import ToolCall, TraceEntry
+from callsheet._violations import Violations
 
 T = TypeVar("T")
 
@@ -82,15 +82,15 @@ class Session:
         self.recording = Recording()
         self._strict = strict
         self._offline = model is not None if offline is None else offline
-        self._inventory = inventory or Inventory(complete=False)
+        self._inventory = self._declared = inventory or Inventory(complete=False)
         self._patches = patches
-        self._metadata = dict(metadata or {})
+        self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
         self.owner = owner
         self._around = around
         self._surroundings = ExitStack()
         self._state: Literal["new", "open", "closed"] = "new"
-        self._violations: list[Violation] = []
+        self._violations = Violations()
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
@@ -194,6 +194,18 @@ class Session:
         return self._inventory.tool_names()
 
     @property
+    def declared_tools(self) -> set[str]:
+        """Every name of a tool, bound to its agent or not, that was known when the session was made."""
+        return self._declared.mock_names()
+
+    def may_run(self, names: Collection[str]) -> bool:
+        """Say whether a tool of these names could run for real, so that what it needs has to be there."""
+        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self.tools):
+            return True
+        answered = any(mock.name in names and mock.when is None for mock in self.tools)
+        return self.lets_real_run and not answered
+
+    @property
     def is_open(self) -> bool:
         """Whether the session answers calls."""
         return self._state == "open"
@@ -215,8 +227,10 @@ class Session:
         """
         attempt = self._begin(request)
         with attempt, self.inside(attempt.run, attempt.record):
-            answer = real() if attempt.mock is None else attempt.mock.answer(attempt.checked_args())
-            attempt.record.response = answer
+            if attempt.mock is None:
+                answer = attempt.record.response = real()
+            else:
+                answer = attempt.answered(attempt.mock.answer(attempt.checked_args()))
         return answer
 
     async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
@@ -224,10 +238,9 @@ class Session:
         attempt = self._begin(request)
         with attempt, self.inside(attempt.run, attempt.record):
             if attempt.mock is None:
-                answer = await real()
+                answer = attempt.record.response = await real()
             else:
-                answer = await attempt.mock.answer_async(attempt.checked_args())
-            attempt.record.response = answer
+                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args()))
         return answer
 
     def answer_model(self, request: ModelRequest) -> ModelReply:
@@ -238,16 +251,16 @@ class Session:
             BaseException: The step is an exception.
         """
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = model.reply(request)
-        return self._with_ids(reply)
+        return self._with_ids(reply, request)
 
     async def answer_model_async(self, request: ModelRequest) -> ModelReply:
         """Like `answer_model`, on the running event loop."""
         model = self._scripted_model(request)
-        with self._poisoning():
+        with self._violations.kept():
             reply = await model.reply_async(request)
-        return self._with_ids(reply)
+        return self._with_ids(reply, request)
 
     def require_open(self, what: str) -> None:
         """Refuse `what` when the session is closed, or when a promise was broken in it before.
@@ -259,13 +272,12 @@ class Session:
             raise SessionClosedError(
                 f"{what} came after its session was closed. Await the task or stream inside the session."
             )
-        if self._violations:
-            raise self._violations[0]
+        if self._violations.all:
+            raise self._violations.all[0]
 
     def poison(self, violation: Violation) -> None:
         """Make the session fail at its end and refuse every later call, whoever swallows the violation."""
-        if violation not in self._violations:
-            self._violations.append(violation)
+        self._violations.add(violation)
 
     # Recording
 
@@ -276,20 +288,30 @@ class Session:
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
     @contextmanager
-    def inside(self, run: RunRecord | None, call: CallRecord | None = None) -> Iterator[None]:
-        """Make the code inside belong to a run, and to a call of it."""
-        token = SCOPE.set(Scope(self, run, call))
+    def inside(
+        self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
+    ) -> Iterator[None]:
+        """Make the code inside belong to a run, to a call of it, and to a place of the adapter's own.
+
+        Without a place the one around stays.
+        """
+        around = SCOPE.get()
+        if place is None and around is not None and around.session is self:
+            place = around.place
+        token = SCOPE.set(Scope(self, run, call, place))
         try:
             yield
         finally:
             SCOPE.reset(token)
 
     @contextmanager
-    def run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> Iterator[RunRecord]:
+    def run(
+        self, *, agent: str | None, opening: Sequence[TraceEntry] = (), place: Any = None
+    ) -> Iterator[RunRecord]:
         """Begin a run, make the code inside belong to it, and note the exception that ends it."""
         run = self.open_run(agent=agent, opening=opening)
         try:
-            with self.inside(run):
+            with self.inside(run, place=place):
                 yield run
         except BaseException as error:
             run.error = described(error)
@@ -336,7 +358,7 @@ class Session:
         if self._result is not None:
             return self._result
         known_tools = sorted(self._inventory.tool_names())
-        result = self._evidence.result({**self._metadata, "known_tools": known_tools})
+        result = self._evidence.result({**self.metadata, "known_tools": known_tools})
         if self._state == "closed":
             self._result = result
         return result
@@ -345,7 +367,8 @@ class Session:
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
-        with self._poisoning():
+        self.note_tools(request.agent, (request.name, *request.aliases))
+        with self._violations.kept():
             return self._desk.begin(request, self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:
@@ -355,42 +378,26 @@ class Session:
             raise MockConfigError("This session has no FakeModel to answer with. Pass model=FakeModel(...).")
         return self.model
 
-    def _with_ids(self, reply: ModelReply) -> ModelReply:
+    def _with_ids(self, reply: ModelReply, request: ModelRequest) -> ModelReply:
         if not reply.tool_calls and reply.handoff is None:
             return reply
         run = self._current_run() or self.recording.outside
-        return reply.with_call_ids(lambda index: self.recording.new_call_id(run, f"{run.turns}_{index}"))
+        place = run.turns if request.place is None else request.place
+        return reply.with_call_ids(lambda index: self.recording.new_call_id(run, f"{place}_{index}"))
 
     def _current_run(self) -> RunRecord | None:
         scope = SCOPE.get()
         return scope.run if scope is not None and scope.session is self else None
-
-    @contextmanager
-    def _poisoning(self) -> Iterator[None]:
-        try:
-            yield
-        except Violation as violation:
-            self.poison(violation)
-            raise
 
     def _report(self, error: BaseException | None) -> None:
         journal = _journal.current
         if journal is None:
             return
         journal.results.append(replace(self.result, native=None))
-        journal.refused += sum(isinstance(violation, UnmockedToolError) for violation in self._violations)
+        journal.refused += self._violations.refused
         if isinstance(error, GeneratorExit):
-            journal.unheard.extend(self._violations)
+            journal.unheard.extend(self._violations.all)
 
     def raise_violations(self, error: BaseException | None = None) -> None:
-        """Raise the first broken promise, if any, the others noted on it.
-
-        Args:
-            error: The exception that is on its way out already.
-        """
-        if not self._violations or error is self._violations[0]:
-            return
-        first, *others = self._violations
-        for other in others:
-            first.add_note(f"Also: {described(other)}")
-        raise first from (error if isinstance(error, Exception) else None)
+        """Raise the first broken promise, if any; `error` is the exception that is on its way out already."""
+        self._violations.raise_first(error)

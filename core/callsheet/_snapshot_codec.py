@@ -28,7 +28,7 @@ _DEEPEST = 100
 _LONGEST_NUMBER = 2**1024
 
 
-def encode(value: Any, substitute: Substitute = lambda path, value: KEEP) -> Any:
+def encode(value: Any, substitute: Substitute | None = None) -> Any:
     """Give the JSON form of a value.
 
     Args:
@@ -59,23 +59,18 @@ def canonical(tree: Any) -> str:
 
 
 class _Encoder:
-    def __init__(self, substitute: Substitute) -> None:
+    def __init__(self, substitute: Substitute | None) -> None:
         self._substitute = substitute
         self._open: set[int] = set()
 
     def encode(self, value: Any, path: Path) -> Any:
-        substituted = self._substitute(path, value)
-        if substituted is not KEEP:
-            return substituted
-        if isinstance(value, Enum):
-            return {"$enum": f"{type(value).__qualname__}.{value.name}"}
-        if value is None or isinstance(value, (bool, str)):
-            return value if value is None or isinstance(value, bool) else str.__str__(value)
-        if isinstance(value, (int, float)):
-            return _number(value)
-        for kind, tag, write in _SCALARS:
+        if self._substitute is not None:
+            substituted = self._substitute(path, value)
+            if substituted is not KEEP:
+                return substituted
+        for kind, write in _SCALARS:
             if isinstance(value, kind):
-                return {tag: write(value)}
+                return write(value)
         return self._guarded(value, path)
 
     def _guarded(self, value: Any, path: Path) -> Any:
@@ -92,12 +87,8 @@ class _Encoder:
     def _composed(self, value: Any, path: Path) -> Any:
         if isinstance(value, Mapping):
             return self._mapping(value, path)
-        if isinstance(value, list):
-            return self._items(value, path)
-        if isinstance(value, tuple):
-            if hasattr(value, "_fields"):
-                return self._record("$namedtuple", value, dict(zip(value._fields, value, strict=True)), path)
-            return {"$tuple": self._items(value, path)}
+        if isinstance(value, (list, tuple)):
+            return self._sequence(value, path)
         if isinstance(value, (set, frozenset)):
             tag = "$set" if isinstance(value, set) else "$frozenset"
             return {tag: sorted((self.encode(item, (*path, "*")) for item in value), key=canonical)}
@@ -115,43 +106,64 @@ class _Encoder:
         if all(isinstance(key, str) and not key.startswith("$") and type(key) is str for key in value):
             return {key: self.encode(item, (*path, key)) for key, item in value.items()}
         pairs = [
-            [
-                self.encode(key, (*path, "(key)")),
-                self.encode(item, (*path, key if isinstance(key, int) else str(key))),
-            ]
+            [self.encode(key, (*path, "(key)")), self.encode(item, (*path, str(key)))]
             for key, item in value.items()
         ]
         return {"$dict": sorted(pairs, key=canonical)}
 
-    def _items(self, values: list[Any] | tuple[Any, ...], path: Path) -> list[Any]:
-        return [self.encode(item, (*path, index)) for index, item in enumerate(values)]
+    def _sequence(self, values: list[Any] | tuple[Any, ...], path: Path) -> Any:
+        if isinstance(values, tuple) and hasattr(values, "_fields"):
+            return self._record("$namedtuple", values, dict(zip(values._fields, values, strict=True)), path)
+        items = [self.encode(item, (*path, index)) for index, item in enumerate(values)]
+        return items if isinstance(values, list) else {"$tuple": items}
 
     def _record(self, tag: str, value: Any, named: dict[str, Any], path: Path) -> dict[str, Any]:
         encoded = {name: self.encode(item, (*path, name)) for name, item in named.items()}
         return {tag: type(value).__qualname__, "fields": encoded}
 
 
-def _number(value: float) -> Any:
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else {"$float": str(float(value))}
+def _float(value: float) -> Any:
+    return float(value) if math.isfinite(value) else {"$float": str(float(value))}
+
+
+def _int(value: int) -> Any:
     return int(value) if abs(value) < _LONGEST_NUMBER else {"$int": hex(value)}
 
 
-def _bytes(value: bytes) -> str:
+def _enum(value: Enum) -> Any:
+    return {"$enum": f"{type(value).__qualname__}.{value.name}"}
+
+
+def _timedelta(value: timedelta) -> str:
+    return f"{value.days}d {value.seconds}s {value.microseconds}us"
+
+
+def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-_SCALARS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
-    (datetime, "$datetime", datetime.isoformat),
-    (date, "$date", date.isoformat),
-    (time, "$time", time.isoformat),
-    (timedelta, "$timedelta", lambda value: f"{value.days}d {value.seconds}s {value.microseconds}us"),
-    (Decimal, "$decimal", str),
-    (UUID, "$uuid", str),
-    (bytes, "$bytes", _bytes),
-    (bytearray, "$bytearray", _bytes),
-    (complex, "$complex", str),
-    (PurePath, "$path", PurePath.as_posix),
+def _tagged(tag: str, write: Callable[[Any], str]) -> Callable[[Any], Any]:
+    return lambda value: {tag: write(value)}
+
+
+# In this order: an IntEnum is an int, True is one too, and a datetime is a date.
+_SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (type(None), lambda value: value),
+    (Enum, _enum),
+    (bool, lambda value: value),
+    (str, str.__str__),
+    (int, _int),
+    (float, _float),
+    (datetime, _tagged("$datetime", datetime.isoformat)),
+    (date, _tagged("$date", date.isoformat)),
+    (time, _tagged("$time", time.isoformat)),
+    (timedelta, _tagged("$timedelta", _timedelta)),
+    (Decimal, _tagged("$decimal", str)),
+    (UUID, _tagged("$uuid", str)),
+    (bytes, _tagged("$bytes", _base64)),
+    (bytearray, _tagged("$bytearray", _base64)),
+    (complex, _tagged("$complex", str)),
+    (PurePath, _tagged("$path", PurePath.as_posix)),
 )
 
 

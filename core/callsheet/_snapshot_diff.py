@@ -94,9 +94,8 @@ def _excerpts(stored: Any, actual: Any) -> tuple[str, str]:
     texts = ["" if side is _ABSENT else json.dumps(side, ensure_ascii=False) for side in (stored, actual)]
     if max(map(len, texts)) <= _LONGEST:
         return texts[0], texts[1]
-    first = next(
-        (index for index, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts))
-    )
+    shorter = min(map(len, texts))
+    first = next((i for i in range(shorter) if texts[0][i] != texts[1][i]), shorter)
     start = max(0, first - _LONGEST // 2) if all(texts) else 0
     return _cut(texts[0], start), _cut(texts[1], start)
 

@@ -56,7 +56,8 @@ class _Normalizer:
     def _text(self, text: str) -> str:
         if self._known is not None:
             text = self._known.sub(lambda match: self._numbered(match[0]), text)
-        return _VOLATILE.sub(self._replaced, text)
+        # A look for single characters is far cheaper on a long text.
+        return _VOLATILE.sub(self._replaced, text) if "-" in text or "0x" in text else text
 
     def _replaced(self, match: re.Match[str]) -> str:
         if match["uuid"]:
@@ -71,15 +72,16 @@ class _Normalizer:
     def _is_now(self, text: str) -> bool:
         try:
             moment = datetime.fromisoformat(text.replace(",", "."))
-        except ValueError:
+            # Without a zone it may be local time or UTC.
+            moments = [moment] if moment.tzinfo else [moment.astimezone(), moment.replace(tzinfo=UTC)]
+            return any(abs(each.timestamp() - self._now) < _NOW_SECONDS for each in moments)
+        except (ValueError, OverflowError):  # no date at all, or one at the edge of the calendar
             return False
-        # Without a zone it may be local time or UTC.
-        moments = [moment] if moment.tzinfo else [moment.astimezone(), moment.replace(tzinfo=UTC)]
-        return any(abs(each.timestamp() - self._now) < _NOW_SECONDS for each in moments)
 
     def _number(self, number: float, name: str) -> Any:
-        for scale in (1, 1000):
-            if abs(number / scale - self._now) < _NOW_SECONDS:
+        for now in (self._now, self._now * 1000):
+            window = _NOW_SECONDS * now / self._now
+            if now - window < number < now + window:
                 return "[now]"
         if isinstance(number, float) and _DURATION_NAME.search(name.lower()) and _is_measured(number):
             return "[duration]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ class SnapshotRun:
     Args:
         update: Write every snapshot anew instead of comparing.
         directory: Where snapshots live that name no directory; None means beside the current directory.
+        directories: Those somebody asserted in.
         used: The files that were asserted on.
         created: The files that did not exist before.
         updated: The files whose content changed.
@@ -39,30 +40,45 @@ class SnapshotRun:
 
     update: bool = False
     directory: Path | None = None
+    directories: set[Path] = field(default_factory=set)
     used: set[Path] = field(default_factory=set)
     created: set[Path] = field(default_factory=set)
     updated: set[Path] = field(default_factory=set)
+    _claimed: dict[Path, str] = field(default_factory=dict)
 
-    def unused(self, used: Iterable[Path] = ()) -> list[Path]:
-        """Give the snapshots nobody asserted on, in every directory somebody asserted in.
+    def unused(self) -> list[Path]:
+        """Give the snapshots nobody asserted on, in every directory somebody asserted in."""
+        found = {path for directory in self.directories for path in directory.rglob(f"*{_SUFFIX}")}
+        return sorted(found - self.used)
 
-        Args:
-            used: The files other processes of the same run asserted on.
+    def claim(self, path: Path, name: str, text: str) -> None:
+        """Note what an update makes of a snapshot.
+
+        Raises:
+            AssertionError: If this run makes something else of it already.
         """
-        everywhere = {*self.used, *used}
-        directories = {_root_of(path) for path in everywhere}
-        found = {path for directory in directories for path in directory.rglob(f"*{_SUFFIX}")}
-        return sorted(found - everywhere)
+        __tracebackhide__ = True
+        if self._claimed.setdefault(path, text) != text:
+            raise AssertionError(
+                f"Snapshot {name!r} is asserted on twice in this run, with different content. "
+                "Give each its own name."
+            )
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a snapshot anew."""
+        existed = path.exists()
+        write_whole(path, text)
+        (self.updated if existed else self.created).add(path)
 
 
 run = SnapshotRun()
 
 
-def assert_snapshot(
+def assert_snapshot(  # noqa: PLR0913, PLR0917 - the published signature
     result: Any,
     name: str,
     snapshot_dir: str | os.PathLike[str] | None = None,
-    update: bool | None = None,  # noqa: FBT001 - a position of the published signature
+    update: bool | None = None,  # noqa: FBT001
     include_tool_calls: bool = True,  # noqa: FBT001, FBT002
     include_model: bool = False,  # noqa: FBT001, FBT002
     *,
@@ -98,17 +114,26 @@ def assert_snapshot(
     path = confined(directory, name, _SUFFIX)
     varying = _Varying(matchers or {})
     parts, ids = _parts(result, tool_calls=include_tool_calls, model=include_model)
-    exact = redact(encode(parts, varying.substitute))
+    tree = encode(parts, varying.substitute)
     varying.check(name)
-    actual = redact(normalized(encode(parts, varying.substitute), ids)) if normalize else exact
+    exact = redact(tree)
+    actual = normalized(exact, ids) if normalize else exact
 
+    run.directories.add(directory)
     run.used.add(path)
-    if _updates(update):
-        _write(path, actual)
+    if _updates(update=update):
+        run.claim(path, name, _text(actual))
+        if not _holds(path, actual, exact):
+            run.write(path, _text(actual))
         return
     if not path.exists():
         _take(path, name, actual, may_write=update is not False)
-    _compare(path, name, actual, exact)
+    found = differences(_read(path), actual, exact)
+    if found:
+        raise AssertionError(
+            f"Snapshot {name!r} differs from this run (- snapshot, + run):\n{described(found)}\n"
+            f"If the run is right, accept it with {UPDATE_VARIABLE}=1 or pytest --callsheet-update.\n{path}"
+        )
 
 
 class _Varying:
@@ -126,8 +151,9 @@ class _Varying:
             ):
                 self._met.add(text)
                 if not matcher == value:  # noqa: SIM201 - matchers define equality, not inequality
-                    self._wrong[shown(path)] = f"{redact(value)!r:.200} is not {matcher!r}"
-                return {"$matches": repr(matcher)}
+                    self._wrong[shown(path)] = f"{redact(value)!r:.200} is not {matcher!r:.200}"
+                # Not the repr: dirty-equals objects show what they matched last.
+                return {"$matches": getattr(matcher, "__name__", type(matcher).__name__)}
         return KEEP
 
     def check(self, name: str) -> None:
@@ -170,14 +196,7 @@ def _directory(snapshot_dir: str | os.PathLike[str] | None) -> Path:
     return (run.directory or Path.cwd()) / DIRECTORY
 
 
-def _root_of(path: Path) -> Path:
-    for parent in path.parents:
-        if parent.name == DIRECTORY:
-            return parent
-    return path.parent
-
-
-def _updates(update: bool | None) -> bool:
+def _updates(*, update: bool | None) -> bool:
     if update is not None:
         return update
     return run.update or _is_set(UPDATE_VARIABLE)
@@ -191,13 +210,11 @@ def _text(tree: Any) -> str:
     return json.dumps(tree, ensure_ascii=False, indent=2) + "\n"
 
 
-def _write(path: Path, tree: Any) -> None:
-    existed = path.exists()
-    text = _text(tree)
-    if existed and path.read_bytes() == text.encode("utf-8", "backslashreplace"):
-        return
-    write_whole(path, text)
-    (run.updated if existed else run.created).add(path)
+def _holds(path: Path, actual: Any, exact: Any) -> bool:
+    try:
+        return path.exists() and not differences(_read(path), actual, exact)
+    except ArtifactError:
+        return False
 
 
 def _take(path: Path, name: str, tree: Any, *, may_write: bool) -> None:
@@ -205,20 +222,11 @@ def _take(path: Path, name: str, tree: Any, *, may_write: bool) -> None:
     if not may_write or _is_set("CI"):
         why = "CI is set, so it is not taken here" if may_write else "update=False never takes one"
         raise AssertionError(
-            f"Snapshot {name!r} does not exist ({path}): {why}. Run the test once on your machine and commit the file."
+            f"Snapshot {name!r} does not exist ({path}): {why}. "
+            "Run the test once on your machine and commit the file."
         )
     if write_new(path, _text(tree)):
         run.created.add(path)
-
-
-def _compare(path: Path, name: str, actual: Any, exact: Any) -> None:
-    __tracebackhide__ = True
-    found = differences(_read(path), actual, exact)
-    if found:
-        raise AssertionError(
-            f"Snapshot {name!r} differs from this run (- snapshot, + run):\n{described(found)}\n"
-            f"If the run is right, accept it with {UPDATE_VARIABLE}=1 or pytest --callsheet-update.\n{path}"
-        )
 
 
 def _read(path: Path) -> Any:

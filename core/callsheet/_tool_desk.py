@@ -152,6 +152,15 @@ class ToolAttempt:
                 )
         return request.args
 
+    def answered(self, answer: Any) -> Any:
+        """Keep a mock's answer and give it in the shape of the real tool's.
+
+        Raises:
+            MockAnswerError: The real tool could not have returned it.
+        """
+        self.record.response = answer
+        return answer if self.request.shape is None else self.request.shape(answer)
+
     def __enter__(self) -> Self:
         self._begun = time.perf_counter()
         return self
@@ -164,6 +173,8 @@ class ToolAttempt:
         record.duration = time.perf_counter() - self._begun + pretended
         if error is None:
             record.outcome = "success"
+        elif isinstance(error, self.request.control_flow):
+            record.outcome = "interrupted"
         else:
             record.outcome = "invalid" if isinstance(error, InvalidArgumentsError) else "failed"
             record.error = str(error) or type(error).__name__

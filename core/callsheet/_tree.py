@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
@@ -19,34 +20,44 @@ def trajectory_tree(result: AgentResult) -> str:
 
     Long values are cut, secrets redacted, and after 200 lines the rest is counted.
     """
-    lines = list(_entries(result.trace, parent_id=None, indent=""))
+    inside: dict[str | None, list[TraceEntry]] = defaultdict(list)
+    for entry in result.trace:
+        inside[entry.parent_id].append(entry)
+    lines = list(_entries(inside, None, indent=""))
+    for stray in list(inside):
+        lines.extend(_entries(inside, stray, indent=""))
     if len(lines) > _LINES:
         lines = [*lines[:_LINES], f"... and {len(lines) - _LINES} more lines"]
     return "\n".join(lines) or "(nothing happened)"
 
 
-def _entries(trace: Sequence[TraceEntry], *, parent_id: str | None, indent: str) -> Iterator[str]:
-    inside = [entry for entry in trace if entry.parent_id == parent_id]
-    for agent, entries in groupby(inside, key=lambda entry: entry.agent):
+def _entries(
+    inside: dict[str | None, list[TraceEntry]], parent_id: str | None, *, indent: str
+) -> Iterator[str]:
+    # Taken out, so that a call that names itself as its parent ends here.
+    entries = inside.pop(parent_id, [])
+    for agent, acted in groupby(entries, key=lambda entry: entry.agent):
         if agent is not None:
             yield f"{indent}{agent}"
         deeper = f"{indent}  " if agent is not None else indent
-        for (_, turn), batch in groupby(entries, key=lambda entry: (entry.run, entry.turn)):
-            yield from _batch(trace, list(batch), deeper, parallel=turn is not None)
+        for (_, turn), batch in groupby(acted, key=lambda entry: (entry.run, entry.turn)):
+            yield from _batch(inside, list(batch), deeper, parallel=turn is not None)
 
 
 def _batch(
-    trace: Sequence[TraceEntry], batch: list[TraceEntry], indent: str, *, parallel: bool
+    inside: dict[str | None, list[TraceEntry]], batch: list[TraceEntry], indent: str, *, parallel: bool
 ) -> Iterator[str]:
-    calls = [entry for entry in batch if entry.tool_call is not None]
+    calls = sum(entry.tool_call is not None for entry in batch)
+    position = 0
     for entry in batch:
         call = entry.tool_call
         if call is None:
             yield f"{indent}{_said(entry)}"
             continue
-        mark = _bracket(calls.index(entry), len(calls)) if parallel else ""
-        yield f"{indent}{mark}{_called(entry, call)}"
-        yield from _entries(trace, parent_id=call.id, indent=f"{indent}    ")
+        yield f"{indent}{_bracket(position, calls) if parallel else ''}{_called(entry, call)}"
+        position += 1
+        if call.id is not None:
+            yield from _entries(inside, call.id, indent=f"{indent}    ")
 
 
 def _bracket(position: int, size: int) -> str:

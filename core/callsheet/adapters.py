@@ -13,6 +13,7 @@ from callsheet._adapter import BaseAdapter
 from callsheet._discovery import KNOWN, adapter_names, load_known, wrap
 from callsheet._errors import (
     InvalidArgumentsError,
+    MockAnswerError,
     MockConfigError,
     ScriptError,
     SessionError,
@@ -47,6 +48,7 @@ __all__ = [
     "Inventory",
     "Kind",
     "LangGraphAdapter",
+    "MockAnswerError",
     "MockConfigError",
     "MockTool",
     "ModelReply",

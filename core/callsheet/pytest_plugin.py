@@ -15,6 +15,7 @@ from callsheet import _journal
 
 if TYPE_CHECKING:
     from callsheet._fake_model import FakeModel
+    from callsheet._runner import AgentRunner
     from callsheet._server import MockMCPServer
 
 _COUNTS = ("runs", "tool_calls", "mocked", "real", "refused")
@@ -44,6 +45,14 @@ def fake_model() -> FakeModel:
 
 
 @pytest.fixture
+def agent_runner() -> Callable[..., AgentRunner]:
+    """Give `callsheet.AgentRunner`, the loop for agents without a framework, to be called with options."""
+    from callsheet._runner import AgentRunner
+
+    return AgentRunner
+
+
+@pytest.fixture
 def wrap_agent() -> Iterator[Callable[..., Any]]:
     """Give `callsheet.wrap`, whose sessions still open at the end of the test are closed."""
     from callsheet._discovery import wrap
@@ -64,21 +73,28 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in _MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}" if meaning else name)
     config.stash[_totals] = dict.fromkeys(_COUNTS, 0)
+    if config.getoption("callsheet_update"):
+        from callsheet import _snapshots
+
+        _snapshots.run.update = True
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the ini setting that closes the network to every test."""
+    """Add the option that writes snapshots anew, and the setting that closes the network to every test."""
+    group = parser.getgroup("callsheet", "tests of tool-using agents")
+    group.addoption(
+        "--callsheet-update",
+        action="store_true",
+        help="Write every snapshot anew instead of comparing with it.",
+    )
     parser.addini("callsheet_offline", "Close the network to every test.", type="bool", default=False)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """Keep a journal of the sessions of each test."""
-    _journal.begin()
-    try:
+    with _journal.kept():
         return (yield)
-    finally:
-        _journal.end()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -112,6 +128,15 @@ def pytest_runtest_makereport(
     return report
 
 
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Explain `assert result.tool_calls == [...]` as callsheet's own assertions would."""
+    if op != "==" or "callsheet._values" not in sys.modules:
+        return None
+    from callsheet._explain import explain_comparison
+
+    return explain_comparison(left, right)
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Say in one line what all tests together ran, mocked and refused."""
     totals = config.stash[_totals]
@@ -124,6 +149,38 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             f"callsheet: {totals['runs']} runs, {totals['tool_calls']} tool calls "
             f"({totals['mocked']} mocked, {totals['real']} real), {totals['refused']} refused"
         )
+
+    for line in _snapshot_lines(config):
+        terminalreporter.write_line(line)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the controller of an xdist worker what the worker did with snapshots."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and "callsheet._snapshots" in sys.modules:
+        from callsheet._snapshot_report import packed
+
+        output["callsheet_snapshots"] = packed()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what an xdist worker did with snapshots as this process's own."""
+    given = getattr(node, "workeroutput", {}).get("callsheet_snapshots")
+    if given is not None:
+        from callsheet._snapshot_report import unpack
+
+        unpack(given)
+
+
+def _snapshot_lines(config: pytest.Config) -> list[str]:
+    if "callsheet._snapshots" not in sys.modules:
+        return []
+    from callsheet._snapshot_report import lines
+
+    # Which snapshots nobody asserts on can only be told when every test had its chance.
+    whole = config.args_source is not config.ArgsSource.ARGS and not config.getoption("keyword")
+    return lines(whole_suite=whole and not config.getoption("markexpr"), root=config.rootpath)
 
 
 def _own_properties(report: Any) -> Iterator[tuple[str, int]]:

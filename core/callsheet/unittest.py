@@ -7,12 +7,23 @@ For async tests put it before the standard library's class:
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
-from callsheet import _journal, assertions
+from callsheet import _journal, _registry, _snapshots, assertions, order
 from callsheet._discovery import wrap
 from callsheet._tree import trajectory_tree
+
+P = ParamSpec("P")
+
+
+def _method(assertion: Callable[P, None]) -> Callable[Concatenate[Any, P], None]:
+    @wraps(assertion)
+    def method(_: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        assertion(*args, **kwargs)
+
+    return method
 
 
 class AgentTestCase(unittest.TestCase):
@@ -28,11 +39,8 @@ class AgentTestCase(unittest.TestCase):
         """Run the test, keeping a journal of its sessions unless somebody else does."""
         if _journal.current is not None:
             return super().run(result)
-        _journal.begin()
-        try:
+        with _journal.kept():
             return super().run(result)
-        finally:
-            _journal.end()
 
     def _callTestMethod(self, method: Callable[[], Any]) -> None:
         try:
@@ -47,48 +55,24 @@ class AgentTestCase(unittest.TestCase):
 
     # unittest's names for callsheet's assertions
 
-    def assertToolCalls(self, result: Any, expected: Iterable[Any], *, strict_order: bool = True) -> None:
-        """See `callsheet.assert_tool_calls`."""
-        assertions.assert_tool_calls(result, expected, strict_order=strict_order)
-
-    def assertToolCallCount(self, result: Any, expected: int) -> None:
-        """See `callsheet.assert_tool_call_count`."""
-        assertions.assert_tool_call_count(result, expected)
-
-    def assertNoToolCalls(self, result: Any, *, strict: bool = False) -> None:
-        """See `callsheet.assert_no_tool_calls`."""
-        assertions.assert_no_tool_calls(result, strict=strict)
-
-    def assertToolCallOrder(self, result: Any, names: Sequence[str], *, exact: bool = False) -> None:
-        """See `callsheet.assert_tool_call_order`."""
-        assertions.assert_tool_call_order(result, names, exact=exact)
-
-    def assertToolArgsContain(
-        self, result: Any, tool: str, partial: Mapping[str, Any], *, call_index: int = 0
-    ) -> None:
-        """See `callsheet.assert_tool_args_contain`."""
-        assertions.assert_tool_args_contain(result, tool, partial, call_index=call_index)
-
-    def assertResponseContains(self, result: Any, substring: str) -> None:
-        """See `callsheet.assert_response_contains`."""
-        assertions.assert_response_contains(result, substring)
-
-    def assertResponseMatches(self, result: Any, pattern: Any) -> None:
-        """See `callsheet.assert_response_matches`."""
-        assertions.assert_response_matches(result, pattern)
-
-    def assertResponseEquals(self, result: Any, expected: Any) -> None:
-        """See `callsheet.assert_response_equals`."""
-        assertions.assert_response_equals(result, expected)
-
-    def assertHeaders(self, result: Any, expected: Mapping[str, Any], *, exact: bool = False) -> None:
-        """See `callsheet.assert_headers`."""
-        assertions.assert_headers(result, expected, exact=exact)
-
-    def assertModelUsed(self, result: Any, expected: Any) -> None:
-        """See `callsheet.assert_model_used`."""
-        assertions.assert_model_used(result, expected)
-
-    def assertTrajectory(self, result: Any, expected: Iterable[Any], *, mode: Any = "exact") -> None:
-        """See `callsheet.assert_trajectory`."""
-        assertions.assert_trajectory(result, expected, mode=mode)
+    assertArgumentFlows = _method(assertions.assert_argument_flows)
+    assertBudget = _method(assertions.assert_budget)
+    assertCalls = _method(order.assert_calls)
+    assertConfirmed = _method(assertions.assert_confirmed)
+    assertHeaders = _method(assertions.assert_headers)
+    assertModelUsed = _method(assertions.assert_model_used)
+    assertNoDuplicateCalls = _method(assertions.assert_no_duplicate_calls)
+    assertNoLoop = _method(assertions.assert_no_loop)
+    assertNoToolCalls = _method(assertions.assert_no_tool_calls)
+    assertOnlyTools = _method(assertions.assert_only_tools)
+    assertResponseConsistent = _method(assertions.assert_response_consistent)
+    assertResponseContains = _method(assertions.assert_response_contains)
+    assertResponseEquals = _method(assertions.assert_response_equals)
+    assertResponseMatches = _method(assertions.assert_response_matches)
+    assertSnapshot = _method(_snapshots.assert_snapshot)
+    assertToolArgsContain = _method(assertions.assert_tool_args_contain)
+    assertToolCallCount = _method(assertions.assert_tool_call_count)
+    assertToolCallOrder = _method(assertions.assert_tool_call_order)
+    assertToolCalls = _method(assertions.assert_tool_calls)
+    assertTrajectory = _method(assertions.assert_trajectory)
+    assertCustom = _method(_registry.run_custom_assertion)

@@ -8,7 +8,9 @@ from callsheet import _errors
 from callsheet._errors import CallsheetError, ToolError, ToolTimedOutError, Violation
 
 ERRORS = [
-    error for _, error in inspect.getmembers(_errors, inspect.isclass) if issubclass(error, BaseException)
+    error
+    for _, error in inspect.getmembers(_errors, inspect.isclass)
+    if issubclass(error, BaseException) and not issubclass(error, Warning)
 ]
 
 

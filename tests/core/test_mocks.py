@@ -84,7 +84,9 @@ class TestAnswers:
     def test_one_call_too_many_is_a_violation(self):
         mock = MockTool("search", responses=["only"])
         mock.answer({})
-        with pytest.raises(ResponsesExhaustedError, match=r"'search'.*has 1 responses and got call 2.*repeat_last=True"):
+        with pytest.raises(
+            ResponsesExhaustedError, match=r"'search'.*has 1 responses and got call 2.*repeat_last=True"
+        ):
             mock.answer({})
 
     def test_the_last_response_can_repeat(self):
@@ -238,7 +240,9 @@ class TestBadInput:
             MockTool(name)
 
     def test_a_response_that_can_not_be_copied_says_what_to_do(self):
-        with pytest.raises(MockConfigError, match=r"'search'\), dict, cannot be copied.*response=lambda args"):
+        with pytest.raises(
+            MockConfigError, match=r"'search'\), dict, cannot be copied.*response=lambda args"
+        ):
             MockTool("search", response={"lock": threading.Lock()})
 
     @pytest.mark.parametrize(

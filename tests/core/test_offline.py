@@ -65,6 +65,29 @@ def swallow(fn: Callable[[], Any]) -> Any:
         return error
 
 
+def connect(address: Any, family: int = socket.AF_INET) -> None:
+    with socket.socket(family) as sock:
+        sock.connect(address)
+
+
+def connect_ex(address: Any) -> int:
+    with socket.socket() as sock:
+        return sock.connect_ex(address)
+
+
+def connect_beneath(address: Any) -> None:
+    sock = _socket.socket()
+    try:
+        sock.connect(address)
+    finally:
+        sock.close()
+
+
+def send(method: str, *args: Any) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        getattr(sock, method)(*args)
+
+
 async def fetch_with_aiohttp(url: str) -> None:
     async with aiohttp.ClientSession() as session, session.get(url):
         pass
@@ -86,10 +109,10 @@ async def sock_connect(port: int) -> None:
 
 
 ESCAPES: dict[str, Callable[[Server], Any]] = {
-    "connect": lambda server: socket.socket().connect(server.address),
-    "connect_ex": lambda server: socket.socket().connect_ex(server.address),
+    "connect": lambda server: connect(server.address),
+    "connect_ex": lambda server: connect_ex(server.address),
     "create_connection": lambda server: socket.create_connection(server.address),
-    "_socket": lambda server: _socket.socket().connect(server.address),
+    "_socket": lambda server: connect_beneath(server.address),
     "asyncio": lambda server: asyncio.run(open_connection(server.port)),
     "loop.sock_connect": lambda server: asyncio.run(sock_connect(server.port)),
     "httpx": lambda server: httpx.get(server.url, trust_env=False),
@@ -113,8 +136,8 @@ def test_no_way_out_reaches_the_server(way: str, server: Server) -> None:
 @pytest.mark.parametrize(
     "escape",
     [
-        lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", NOWHERE),
-        lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b"x"], [], 0, NOWHERE),
+        lambda: send("sendto", b"x", NOWHERE),
+        lambda: send("sendmsg", [b"x"], [], 0, NOWHERE),
         lambda: socket.getaddrinfo("example.com", 80),
         lambda: socket.gethostbyname("example.com"),
         lambda: socket.gethostbyname_ex("example.com"),
@@ -122,7 +145,7 @@ def test_no_way_out_reaches_the_server(way: str, server: Server) -> None:
         lambda: socket.getnameinfo(NOWHERE, 0),
         lambda: socket.create_connection(("example.com", 80)),
         lambda: asyncio.run(asyncio.open_connection("example.com", 80)),
-        lambda: socket.socket(socket.AF_INET6).connect(("2001:db8::1", 80)),
+        lambda: connect(("2001:db8::1", 80), socket.AF_INET6),
     ],
     ids=[
         "sendto",
@@ -197,7 +220,7 @@ def in_task(fn: Callable[[], Any]) -> None:
 )
 def test_what_is_started_inside_is_inside(elsewhere: Callable[..., None], server: Server) -> None:
     with pytest.raises(NetworkBlockedError), offline():
-        elsewhere(lambda: socket.socket().connect(server.address))
+        elsewhere(lambda: connect(server.address))
     assert not server.accepts()
 
 
@@ -306,7 +329,7 @@ def test_an_allowed_name_may_be_looked_up() -> None:
         with pytest.raises(NetworkBlockedError):
             socket.gethostbyname("example.com")
         with pytest.raises(NetworkBlockedError):
-            socket.socket().connect(NOWHERE)
+            connect(NOWHERE)
         _offline._stack.get()[0].attempts.clear()
 
 
@@ -329,7 +352,8 @@ def test_unix_sockets_socketpairs_servers_and_event_loops_work(tmp_path: Path) -
         with socket.create_server(("127.0.0.1", 0)):
             pass
         asyncio.run(asyncio.sleep(0))
-    for sock in (left, right, listener, client):
+        accepted, _ = listener.accept()
+    for sock in (left, right, listener, client, accepted):
         sock.close()
 
 

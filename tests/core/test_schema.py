@@ -43,7 +43,9 @@ def test_an_object_parameter_keeps_the_names_it_requires():
 
 
 def test_missing_names_come_first_and_together():
-    assert errors({"a": {"type": "string"}, "b": {"type": "string"}}, {}) == "Missing required parameters: a, b"
+    assert (
+        errors({"a": {"type": "string"}, "b": {"type": "string"}}, {}) == "Missing required parameters: a, b"
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,9 @@ def test_types_are_checked(args, says):
 def test_several_problems_are_all_told_with_their_paths():
     schema = {
         "type": "object",
-        "properties": {"rows": {"type": "array", "items": {"type": "object", "properties": {"n": {"minimum": 1}}}}},
+        "properties": {
+            "rows": {"type": "array", "items": {"type": "object", "properties": {"n": {"minimum": 1}}}}
+        },
     }
     found = argument_errors(schema, {"rows": [{"n": 0}, {"n": 1}, {"n": -1}]})
     assert "rows.0.n: " in found

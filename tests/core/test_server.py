@@ -51,7 +51,9 @@ def test_what_a_mock_raises_is_an_error_in_the_answer():
 
 def test_arguments_no_mock_is_for_are_an_error():
     server = MockMCPServer([MockTool("api", when={"q": 1})])
-    assert server.call_tool("api", {"q": 2}) == {"error": "No mock of tool 'api' accepts these arguments: {'q': 2}"}
+    assert server.call_tool("api", {"q": 2}) == {
+        "error": "No mock of tool 'api' accepts these arguments: {'q': 2}"
+    }
 
 
 def test_a_spy_has_nothing_to_call_here():
@@ -72,7 +74,9 @@ def test_the_log_has_every_call_with_its_answer(server):
 
 
 def test_the_catalogue_names_each_tool_once():
-    server = MockMCPServer([WEATHER, MockTool("plain"), MockTool("plain", when={"q": 1}, description="special")])
+    server = MockMCPServer(
+        [WEATHER, MockTool("plain"), MockTool("plain", when={"q": 1}, description="special")]
+    )
     assert server.list_tools() == [
         {"name": "get_weather", "description": "Get the weather", "inputSchema": WEATHER.schema},
         {"name": "plain", "description": "", "inputSchema": {"type": "object", "properties": {}}},
@@ -133,7 +137,9 @@ def test_tools_are_removed_by_name(server):
 
 
 def test_mocks_laid_over_come_first_and_share_the_log(server):
-    over = server.overlaid([MockTool("broken", response="works"), MockTool("get_weather", when={"city": "Oslo"})])
+    over = server.overlaid(
+        [MockTool("broken", response="works"), MockTool("get_weather", when={"city": "Oslo"})]
+    )
     assert over.call_tool("broken") == {"result": "works"}
     assert over.call_tool("get_weather", {"city": "Rome"}) == {"result": {"temp": 20}}
     assert [entry["name"] for entry in server.call_log] == ["broken", "get_weather"]

@@ -97,7 +97,9 @@ def answered_tool(original: Callable[..., Any]) -> Callable[..., Any]:
         )
 
         async def body(**given: Any) -> Any:
-            return await scope.session.answer_tool_async(request, lambda: replace(tool, on_error=None).execute(given))
+            return await scope.session.answer_tool_async(
+                request, lambda: replace(tool, on_error=None).execute(given)
+            )
 
         try:
             return await replace(tool, body=body).execute(args)
@@ -178,5 +180,7 @@ class ToyAdapter(BaseAdapter[ToyAgent]):
     async def _run(self, session: Any, message: Any, history: Any, options: dict[str, Any]) -> None:
         await ToyRunner().run(self.agent, message, history=history, **options)
 
-    async def _stream(self, session: Any, message: Any, history: Any, options: dict[str, Any]) -> AsyncIterator[Any]:
+    async def _stream(
+        self, session: Any, message: Any, history: Any, options: dict[str, Any]
+    ) -> AsyncIterator[Any]:
         return ToyRunner().events(self.agent, message, history=history, **options)

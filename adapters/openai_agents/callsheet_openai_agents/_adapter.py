@@ -9,7 +9,7 @@ from agents import Agent, Model, Runner
 
 from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
 from callsheet_openai_agents._input import with_history
-from callsheet_openai_agents._inventory import inventory
+from callsheet_openai_agents._inventory import Reach
 from callsheet_openai_agents._patches import PATCHES
 
 
@@ -34,7 +34,10 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
         return {"history": result.native.to_input_list()}
 
     def _inventory(self) -> Inventory:
-        return inventory(self.agent)
+        # An application may give its agents tools and handoffs at any time.
+        self.reach = Reach(self.agent)
+        self.reach.check_hosted(iter(self.tools))
+        return self.reach.inventory()
 
     def _checked_model(self, model: Any) -> Any:
         if model is not None and not isinstance(model, Model):

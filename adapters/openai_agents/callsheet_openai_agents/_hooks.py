@@ -1,4 +1,4 @@
-"""Run hooks that record model replies, handoffs and final answers beside the user's own hooks."""
+"""Run hooks that record model replies and handoffs beside the user's own hooks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from agents import RunHooks
 from agents.lifecycle import RunHooksBase
+from callsheet.adapters import RunRecord, Session, Usage
 
-from callsheet.adapters import CallRecord, RunRecord, Session, Usage, parse_arguments
-from callsheet_openai_agents._inventory import handoff_name
+from callsheet_openai_agents._calls import recorded_calls
+from callsheet_openai_agents._inventory import agent_name, handoff_name
 
 
 class RecordingHooks(RunHooks[Any]):
@@ -28,13 +29,16 @@ class RecordingHooks(RunHooks[Any]):
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """Record a model reply and the calls it asks for."""
-        handoffs = {handoff_name(target) for target in agent.handoffs}
+        name = agent_name(self._session, agent)
+        used = response.usage
         self._session.recording.add_reply(
             self._run,
-            agent=agent.name,
+            agent=name,
             content="".join(_texts(response.output)),
-            calls=[_call(item, agent.name, handoffs) for item in response.output if _is_call(item)],
-            usage=Usage(response.usage.requests, response.usage.input_tokens, response.usage.output_tokens),
+            calls=recorded_calls(
+                response.output, name, agent.tools, {handoff_name(to): to for to in agent.handoffs}
+            ),
+            usage=Usage(used.requests, used.input_tokens, used.output_tokens),
         )
         if self._users is not None:
             await self._users.on_llm_end(context, agent, response)
@@ -44,7 +48,7 @@ class RecordingHooks(RunHooks[Any]):
         for reply in self._run.replies_backwards():
             call = next((call for call in reply.calls if call.kind == "handoff"), None)
             if call is not None:
-                call.handed_to, call.outcome = to_agent.name, "success"
+                call.handed_to, call.outcome = agent_name(self._session, to_agent), "success"
                 break
         if self._users is not None:
             await self._users.on_handoff(context, from_agent, to_agent)
@@ -62,21 +66,6 @@ def _forwarded(name: str) -> Callable[..., Coroutine[Any, Any, None]]:
 for _name in dir(RunHooksBase):
     if _name.startswith("on_") and _name not in vars(RecordingHooks):
         setattr(RecordingHooks, _name, _forwarded(_name))
-
-
-def _is_call(item: Any) -> bool:
-    return getattr(item, "type", None) == "function_call"
-
-
-def _call(item: Any, agent: str, handoffs: set[str]) -> CallRecord:
-    return CallRecord(
-        item.call_id,
-        item.name,
-        args=parse_arguments(item.arguments),
-        raw_args=item.arguments,
-        agent=agent,
-        kind="handoff" if item.name in handoffs else "function",
-    )
 
 
 def _texts(output: list[Any]) -> list[str]:

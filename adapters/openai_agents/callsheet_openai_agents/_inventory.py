@@ -1,4 +1,4 @@
-"""The agents and tools that can be reached from an agent."""
+"""The agents and tools that can be reached from an agent, and what a test calls them."""
 
 from __future__ import annotations
 
@@ -6,46 +6,94 @@ from collections.abc import Iterator
 from typing import Any
 
 from agents import Agent, FunctionTool, Handoff
+from callsheet.adapters import Inventory, MockConfigError, MockTool, Session
 
-from callsheet.adapters import Inventory
+from callsheet_openai_agents._mcp import mcp_binding
 
-# Tools whose body runs on this machine but which have no function to mock yet.
-_LOCAL_TOOLS = ("ApplyPatchTool", "ComputerTool", "CustomTool", "LocalShellTool", "ShellTool")
+# Tools that a provider runs, by the names of their classes; some came after the floor.
+_HOSTED = ("CodeInterpreterTool", "FileSearchTool", "HostedMCPTool", "ImageGenerationTool", "WebSearchTool")
 
 
-def inventory(root: Agent[Any]) -> Inventory:
-    """Walk handoffs and agents used as tools.
+class Reach:
+    """Every agent that can be reached from one, by handoffs and agents used as tools.
 
-    What an MCP server or a hook adds is only known while the agent runs.
+    Of several agents with one name, the second is called "Name#2": scripts, mocks and records tell them apart.
+
+    Args:
+        root: The agent.
     """
-    found: dict[str, set[str]] = {}
-    complete = True
-    seen: set[int] = set()
-    waiting: list[Any] = [root]
-    while waiting:
-        agent = waiting.pop()
-        if id(agent) in seen:
-            continue
-        seen.add(id(agent))
-        if agent is None:
-            complete = False
-            continue
-        complete = complete and not agent.mcp_servers and agent.hooks is None
-        found.setdefault(agent.name, set()).update(tool_names(agent))
-        waiting.extend(_next_agents(agent))
-    return Inventory(found, complete)
+
+    def __init__(self, root: Agent[Any]) -> None:
+        self._agents: dict[int, tuple[Agent[Any], str]] = {}
+        self._complete = True
+        taken: dict[str, int] = {}
+        waiting: list[Any] = [root]
+        for agent in waiting:
+            if agent is None:
+                self._complete = False
+            elif id(agent) not in self._agents:
+                taken[agent.name] = number = taken.get(agent.name, 0) + 1
+                self._agents[id(agent)] = agent, agent.name if number == 1 else f"{agent.name}#{number}"
+                waiting.extend(_next_agents(agent))
+
+    def name_of(self, agent: Agent[Any]) -> str:
+        """Give what a test calls an agent."""
+        known = self._agents.get(id(agent))
+        return known[1] if known is not None else agent.name
+
+    def inventory(self) -> Inventory:
+        """Give every agent's tools; what an MCP server, a sandbox or a hook adds is only known in a run."""
+        agents = {name: set(tool_names(agent)) for agent, name in self._agents.values()}
+        complete = self._complete and not any(map(_adds_tools, (agent for agent, _ in self._agents.values())))
+        return Inventory(agents, complete)
+
+    def check_hosted(self, mocks: Iterator[MockTool]) -> None:
+        """Raise for a mock of a tool that runs at the provider.
+
+        Raises:
+            MockConfigError: Naming the tool and what to do instead.
+        """
+        hosted = {tool.name for agent, _ in self._agents.values() for tool in agent.tools if is_hosted(tool)}
+        for mock in mocks:
+            if mock.name.rpartition(".")[2] in hosted and not mock.is_spy:
+                raise MockConfigError(
+                    f"{mock.name!r} runs at the provider, where no mock can answer. Script what the provider would "
+                    'have answered as an item of a reply: FakeModel([{"native": [item]}, ...]); '
+                    f"MockTool.spy({mock.name!r}) lets the agent's own model use it."
+                )
+
+
+def agent_name(session: Session, agent: Any) -> str:
+    """Give what the test of a session calls an agent."""
+    reach = getattr(session.owner, "reach", None)
+    return reach.name_of(agent) if isinstance(reach, Reach) else str(agent.name)
 
 
 def tool_names(agent: Agent[Any]) -> Iterator[str]:
     """Give every name a mock may use for a tool of this agent alone."""
     for tool in agent.tools:
-        yield from names_of(tool)
+        yield from all_names(tool)
     yield from (handoff_name(target) for target in agent.handoffs)
 
 
-def names_of(tool: Any) -> set[str]:
-    """Give a tool's name and, where it is in a namespace, its qualified name."""
-    return {tool.name, getattr(tool, "qualified_name", tool.name)}
+def all_names(tool: Any) -> tuple[str, ...]:
+    """Give every name a mock may use for a tool, the one it is recorded under first."""
+    return (called(tool), *other_names(tool))
+
+
+def called(tool: Any) -> str:
+    """Give the name by which a test calls a tool."""
+    # The name the SDK kept for saved runs; everywhere else this tool is "computer".
+    return "computer" if tool.name == "computer_use_preview" else str(tool.name)
+
+
+def other_names(tool: Any) -> tuple[str, ...]:
+    """Give the further names of a tool: with its namespace, or as its MCP server lists it."""
+    names = [tool.name, getattr(tool, "qualified_name", tool.name)]
+    binding = mcp_binding(tool)
+    if binding is not None:
+        names += [".".join(binding), binding[1]]
+    return tuple(name for name in dict.fromkeys(names) if name != called(tool))
 
 
 def handoff_name(target: Agent[Any] | Handoff[Any, Any]) -> str:
@@ -53,9 +101,14 @@ def handoff_name(target: Agent[Any] | Handoff[Any, Any]) -> str:
     return target.tool_name if isinstance(target, Handoff) else Handoff.default_tool_name(target)
 
 
-def is_unsupported(tool: object) -> bool:
-    """Say whether a tool runs on this machine in a way the adapter can not answer for."""
-    return type(tool).__name__ in _LOCAL_TOOLS
+def is_hosted(tool: object) -> bool:
+    """Say whether a tool runs at the provider."""
+    shell_elsewhere = type(tool).__name__ == "ShellTool" and vars(tool).get("executor") is None
+    return type(tool).__name__ in _HOSTED or shell_elsewhere
+
+
+def _adds_tools(agent: Agent[Any]) -> bool:
+    return bool(agent.mcp_servers) or agent.hooks is not None or hasattr(agent, "capabilities")
 
 
 def _next_agents(agent: Agent[Any]) -> Iterator[Any]:

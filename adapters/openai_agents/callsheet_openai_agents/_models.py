@@ -9,8 +9,9 @@ from typing import Any
 
 from agents import Model
 from agents.models import get_default_model
-
 from callsheet.adapters import ModelRequest, active_scope
+
+from callsheet_openai_agents._inventory import agent_name
 from callsheet_openai_agents._scripted_model import ScriptedModel
 
 
@@ -25,9 +26,10 @@ def chosen_model(original: Callable[..., Any]) -> Callable[..., Any]:
         session = scope.session
         session.require_open(f"A model call of agent {agent.name!r}")
         name = model_name(agent, run_config)
-        session.note_request(ModelRequest(agent=agent.name, model=name))
+        called = agent_name(session, agent)
+        session.note_request(ModelRequest(agent=called, model=name))
         if session.model is not None:
-            return ScriptedModel(session, agent.name, name)
+            return ScriptedModel(session, called, name)
         if session.native_model is not None:
             return session.native_model
         return original(agent, run_config)

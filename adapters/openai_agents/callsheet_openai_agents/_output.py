@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from callsheet.adapters import ModelReply
 from openai.types.responses import (
-    ResponseFunctionToolCall,
     ResponseOutputMessage,
     ResponseOutputRefusal,
     ResponseOutputText,
@@ -14,37 +15,39 @@ from openai.types.responses import (
 from openai.types.responses.response_reasoning_item import Summary
 from pydantic_core import to_json
 
-from callsheet.adapters import ModelReply, ScriptedCall
+from callsheet_openai_agents._items import call_item, item_id, native_item, tools_by_name
 
 
-def output_items(reply: ModelReply, output_schema: Any = None) -> list[Any]:
-    """Give the items a model would have written for this reply."""
+def output_items(reply: ModelReply, output_schema: Any, tools: Iterable[Any]) -> list[Any]:
+    """Give the items a model would have written for this reply.
+
+    Args:
+        reply: The reply.
+        output_schema: The SDK's schema of the agent's structured output, or None.
+        tools: The tools the model was offered.
+
+    Raises:
+        ValidationError: A call's arguments are none for its kind of tool, or a native item is no item.
+    """
     items: list[Any] = []
     if reply.thinking is not None:
         summary = [Summary(text=reply.thinking, type="summary_text")]
-        items.append(ResponseReasoningItem(id="rs_scripted", summary=summary, type="reasoning"))
+        items.append(ResponseReasoningItem(id=item_id("rs"), summary=summary, type="reasoning"))
     if (text := _text(reply, output_schema)) is not None:
         part = ResponseOutputText(text=text, type="output_text", annotations=[], logprobs=[])
         items.append(_message(part))
     if reply.refusal is not None:
         items.append(_message(ResponseOutputRefusal(refusal=reply.refusal, type="refusal")))
-    return [*items, *map(_function_call, reply.tool_calls), *reply.native]
-
-
-def _function_call(call: ScriptedCall) -> ResponseFunctionToolCall:
-    return ResponseFunctionToolCall(
-        id=f"fc_{call.id}",
-        call_id=call.id or "",
-        type="function_call",
-        name=call.name,
-        arguments=call.raw,
-        status="completed",
-    )
+    if reply.tool_calls:
+        offered = tools_by_name(tools)
+        items.extend(call_item(call, offered.get(call.name)) for call in reply.tool_calls)
+    items.extend(map(native_item, reply.native))
+    return items
 
 
 def _message(part: Any) -> ResponseOutputMessage:
     return ResponseOutputMessage(
-        id="msg_scripted", type="message", role="assistant", status="completed", content=[part]
+        id=item_id("msg"), type="message", role="assistant", status="completed", content=[part]
     )
 
 

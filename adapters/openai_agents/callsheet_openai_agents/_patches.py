@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import agents
 from agents import FunctionTool, ModelSettings, run, tool
 from agents.agent import AgentBase
+from agents.mcp import server
 from agents.run import AgentRunner
 from agents.tracing import processors
 from agents.version import __version__
+from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 
-from callsheet.adapters import Patch, PatchSet, UnmockedToolError, UnsupportedFrameworkError, active_scope
-from callsheet_openai_agents._inventory import handoff_name, is_unsupported, names_of
+from callsheet_openai_agents._computers import computer_patches
+from callsheet_openai_agents._local_tools import local_tool_patches
+from callsheet_openai_agents._mcp import declared_tools, unstarted
 from callsheet_openai_agents._models import chosen_model, noted_settings
+from callsheet_openai_agents._offered import noted_tools
 from callsheet_openai_agents._runs import recorded_run, recorded_run_streamed, recorded_streaming
-from callsheet_openai_agents._tools import ToolSlot
+from callsheet_openai_agents._slots import slot_patch
+from callsheet_openai_agents._tools import Invoker
 
 FLOOR = (0, 10, 4)
 
@@ -29,45 +35,41 @@ def patches() -> Iterator[Patch]:
         UnsupportedFrameworkError: The installed SDK is older than the floor, or built differently.
     """
     _check_version()
-    run_loop = _found(agents, "run_internal.run_loop")
-    yield Patch(FunctionTool, "on_invoke_tool", lambda _: ToolSlot())
-    yield _patch(AgentBase, "get_all_tools", _noted_tools)
-    yield _patch(AgentRunner, "run", recorded_run)
-    yield _patch(AgentRunner, "run_streamed", recorded_run_streamed)
-    yield _patch(run, "start_streaming", recorded_streaming)
-    yield _patch(run_loop, "get_model", chosen_model)
-    yield _patch(ModelSettings, "resolve", noted_settings)
-    for name in ("on_trace_start", "on_span_end"):
-        yield _patch(processors.BatchTraceProcessor, name, _unexported)
-
-
-def _noted_tools(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace `AgentBase.get_all_tools`: notes what tools an agent turned out to have."""
-
-    @wraps(original)
-    async def get_all_tools(self: Any, run_context: Any) -> Any:
-        tools = await original(self, run_context)
-        scope = active_scope()
-        if scope is not None:
-            names = {name for offered in tools for name in names_of(offered)}
-            scope.session.note_tools(self.name, names)
-            if scope.run is not None:
-                scope.run.offered = frozenset(names.union(map(handoff_name, self.handoffs)))
-            for offered in tools:
-                if is_unsupported(offered):
-                    _refuse(scope.session, offered, self.name)
-        return tools
-
-    return get_all_tools
-
-
-def _refuse(session: Any, offered: Any, agent: str) -> None:
-    violation = UnmockedToolError(
-        f"Agent {agent!r} has a {type(offered).__name__}, which runs on this machine and has no mock yet. "
-        "Leave it out of the agent under test."
+    run_loop, actions, executions = (
+        _module(f"run_internal.{name}") for name in ("run_loop", "tool_actions", "tool_execution")
     )
-    session.poison(violation)
-    raise violation
+    yield from _checked(_patches(run_loop, actions, executions))
+
+
+def _patches(run_loop: Any, actions: Any, executions: Any) -> Iterator[Patch]:
+    yield slot_patch(FunctionTool, "on_invoke_tool", Invoker)
+    yield from local_tool_patches(actions)
+    yield from computer_patches(actions, executions)
+    # Every server that has a process or a connection to start is one of these.
+    yield Patch(server._MCPServerWithClientSession, "connect", unstarted)
+    yield Patch(server._MCPServerWithClientSession, "list_tools", declared_tools)
+    yield Patch(AgentBase, "get_all_tools", noted_tools)
+    yield Patch(AgentRunner, "run", recorded_run)
+    yield Patch(AgentRunner, "run_streamed", recorded_run_streamed)
+    yield Patch(run, "start_streaming", recorded_streaming)
+    yield Patch(run_loop, "get_model", chosen_model)
+    yield Patch(ModelSettings, "resolve", noted_settings)
+    for name in ("on_trace_start", "on_span_end"):
+        yield Patch(processors.BatchTraceProcessor, name, _unexported)
+
+
+def _checked(patches: Iterator[Patch]) -> Iterator[Patch]:
+    """Give the patches, unless what one replaces is not there."""
+    try:
+        for patch in patches:
+            fields = getattr(patch.owner, "__dataclass_fields__", {})
+            if patch.name not in vars(patch.owner) and patch.name not in fields:
+                raise _unsupported(
+                    f"{getattr(patch.owner, '__qualname__', patch.owner.__name__)}.{patch.name} is not there"
+                )
+            yield patch
+    except AttributeError as error:
+        raise _unsupported(str(error)) from error
 
 
 def _unexported(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,17 +83,9 @@ def _unexported(original: Callable[..., Any]) -> Callable[..., Any]:
     return notice
 
 
-def _patch(owner: Any, name: str, replace: Callable[[Any], Any]) -> Patch:
-    if not callable(vars(owner).get(name)):
-        raise _unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
-    return Patch(owner, name, replace)
-
-
-def _found(module: Any, path: str) -> Any:
-    from importlib import import_module
-
+def _module(path: str) -> Any:
     try:
-        return import_module(f"{module.__name__}.{path}")
+        return import_module(f"{agents.__name__}.{path}")
     except ImportError as error:
         raise _unsupported(str(error)) from error
 

@@ -7,11 +7,14 @@ from functools import wraps
 from typing import Any
 
 from agents.lifecycle import RunHooksBase
+from callsheet.adapters import CallRecord, RunRecord, Session, TraceEntry, active_scope, described
 from pydantic_core import to_json
 
-from callsheet.adapters import RunRecord, Session, TraceEntry, active_scope, described
+from callsheet_openai_agents._calls import call_id
+from callsheet_openai_agents._guardrails import note_guardrails
 from callsheet_openai_agents._hooks import RecordingHooks
 from callsheet_openai_agents._input import opening
+from callsheet_openai_agents._inventory import agent_name
 
 
 def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,12 +27,14 @@ def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
             return await original(self, starting_agent, input, **kwargs)
         session = scope.session
         session.require_open(f"A run of agent {starting_agent.name!r}")
-        with session.run(agent=starting_agent.name, opening=opening(input)) as record:
+        with session.run(agent=agent_name(session, starting_agent), opening=opening(input)) as record:
             kwargs["hooks"] = _hooks(session, record, kwargs.get("hooks"))
             try:
                 result = await original(self, starting_agent, input, **kwargs)
             except Exception as error:
-                _note_items(session, getattr(getattr(error, "run_data", None), "new_items", ()))
+                ended = getattr(error, "run_data", None)
+                _note_items(session, getattr(ended, "new_items", ()))
+                note_guardrails(session, ended, error)
                 raise
             _note_result(session, record, result)
             return result
@@ -47,7 +52,7 @@ def recorded_run_streamed(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, starting_agent, input, **kwargs)
         session = scope.session
         session.require_open(f"A run of agent {starting_agent.name!r}")
-        record = session.open_run(agent=starting_agent.name, opening=opening(input))
+        record = session.open_run(agent=agent_name(session, starting_agent), opening=opening(input))
         kwargs["hooks"] = _hooks(session, record, kwargs.get("hooks"))
         with session.inside(record):
             return original(self, starting_agent, input, **kwargs)
@@ -59,17 +64,17 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `start_streaming`, the coroutine of a streamed run's task."""
 
     @wraps(original)
-    async def start_streaming(*args: Any, **kwargs: Any) -> None:
+    async def start_streaming(*args: Any, **kwargs: Any) -> Any:
         scope = active_scope()
         if scope is None or scope.run is None:
-            await original(*args, **kwargs)
-            return
+            return await original(*args, **kwargs)
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
         except BaseException as error:
             scope.run.error = described(error)
             _note_items(scope.session, result.new_items)
+            note_guardrails(scope.session, result, error)
             raise
         _note_result(scope.session, scope.run, result)
 
@@ -85,11 +90,13 @@ def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
 
 def _note_result(session: Session, record: RunRecord, result: Any) -> None:
     _note_items(session, result.new_items)
+    note_guardrails(session, result)
     for item in result.interruptions:
-        call = session.recording.find_call(getattr(item.raw_item, "call_id", None))
+        call = session.recording.find_call(call_id(item.raw_item))
         if call is not None:
             call.outcome = "interrupted"
-            record.add(TraceEntry("interrupt", call.name, agent=call.agent))
+        name = call.name if call is not None else item.name
+        record.add(TraceEntry("interrupt", name, agent=agent_name(session, item.agent)))
     if record.parent is None:
         output = result.final_output
         session.finish(response=_text(output), output=output, native=result)
@@ -103,6 +110,13 @@ def _note_items(session: Session, items: Any) -> None:
             call = session.recording.find_call(raw["call_id"])
             if call is not None:
                 call.seen_by_model = _text(raw["output"])
+                _note_rejection(call)
+
+
+def _note_rejection(call: CallRecord) -> None:
+    """Note that the model was answered although nobody ran the tool: an approval or a guardrail said no."""
+    if call.kind != "handoff" and not call.attempts and call.outcome in ("skipped", "interrupted"):
+        call.outcome, call.error = "denied", call.seen_by_model
 
 
 def _text(value: Any) -> str:

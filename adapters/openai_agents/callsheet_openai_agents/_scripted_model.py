@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from agents import Model, ModelResponse
 from agents import Usage as SdkUsage
+from callsheet.adapters import (
+    ModelReply,
+    ModelRequest,
+    ScriptError,
+    Session,
+    Usage,
+    active_scope,
+    did_you_mean,
+    listed,
+)
+from pydantic import ValidationError
 
-from callsheet.adapters import ModelReply, ModelRequest, ScriptError, Session, Usage, did_you_mean, listed
 from callsheet_openai_agents._input import messages
 from callsheet_openai_agents._output import output_items
 from callsheet_openai_agents._stream_events import stream_events
@@ -42,6 +52,7 @@ class ScriptedModel(Model):
     ) -> ModelResponse:
         """Give the next scripted reply."""
         reply = await self._reply(system_instructions, input, model_settings, tools, handoffs)
+        items = self._items(reply, output_schema, tools)
         used = reply.usage or Usage(requests=1)
         usage = SdkUsage(
             requests=used.requests,
@@ -49,7 +60,7 @@ class ScriptedModel(Model):
             output_tokens=used.output_tokens,
             total_tokens=used.total_tokens,
         )
-        return ModelResponse(output=output_items(reply, output_schema), usage=usage, response_id=None)
+        return ModelResponse(output=items, usage=usage, response_id=self._response_id())
 
     async def stream_response(
         self,
@@ -64,7 +75,8 @@ class ScriptedModel(Model):
     ) -> AsyncIterator[Any]:
         """Give the next scripted reply as the events the Responses API sends."""
         reply = await self._reply(system_instructions, input, model_settings, tools, handoffs)
-        for event in stream_events(self.model, output_items(reply, output_schema), reply.usage):
+        items = self._items(reply, output_schema, tools)
+        for event in stream_events(self.model, self._response_id(), items, reply.usage):
             yield event
 
     async def _reply(
@@ -90,17 +102,36 @@ class ScriptedModel(Model):
             return reply
         return reply.with_handoff_call(self._handoff_tool(reply.handoff, handoffs))
 
+    def _items(self, reply: ModelReply, output_schema: Any, tools: list[Any]) -> list[Any]:
+        try:
+            return output_items(reply, output_schema, tools)
+        except ValidationError as error:
+            self._refuse(f"The script of agent {self._agent!r} says what no model could, {error}", error)
+
+    def _response_id(self) -> str:
+        # A conversation is continued by this id, so no two replies of a model may share one.
+        scope, asked = (
+            active_scope(),
+            self._session.model.call_count if self._session.model is not None else 0,
+        )
+        run = scope.run if scope is not None else None
+        place = f"{run.path}_{run.turns}" if run is not None else "direct"
+        return f"resp_{place}_{asked}"
+
     def _handoff_tool(self, target: str, handoffs: Sequence[Any]) -> str:
         for handoff in handoffs:
             if target in (handoff.agent_name, handoff.tool_name):
                 return str(handoff.tool_name)
         names = [handoff.agent_name for handoff in handoffs]
-        error = ScriptError(
+        self._refuse(
             f"The script of agent {self._agent!r} hands over to {target!r}, to which it can not hand over."
             f"{did_you_mean(target, names)} It can hand over to: {listed(names)}."
         )
+
+    def _refuse(self, why: str, cause: Exception | None = None) -> NoReturn:
+        error = ScriptError(why)
         self._session.poison(error)
-        raise error
+        raise error from cause
 
 
 def _tool(tool: Any) -> dict[str, Any]:

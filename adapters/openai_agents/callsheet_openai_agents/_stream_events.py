@@ -31,10 +31,10 @@ from callsheet.adapters import Usage
 _WORDS = re.compile(r"\S+\s*|\s+")
 
 
-def stream_events(model: str, items: list[Any], usage: Usage | None) -> Iterator[Any]:
+def stream_events(model: str, response_id: str, items: list[Any], usage: Usage | None) -> Iterator[Any]:
     """Give created, in_progress, the events of each item, and completed."""
     numbers = count()
-    response = _response(model, items, usage or Usage(requests=1))
+    response = _response(model, response_id, items, usage or Usage(requests=1))
     begun = response.model_copy(update={"output": [], "usage": None, "status": "in_progress"})
     yield ResponseCreatedEvent(type="response.created", response=begun, sequence_number=next(numbers))
     yield ResponseInProgressEvent(type="response.in_progress", response=begun, sequence_number=next(numbers))
@@ -121,9 +121,9 @@ def _begun(item: Any) -> Any:
     return item
 
 
-def _response(model: str, items: list[Any], usage: Usage) -> Response:
+def _response(model: str, response_id: str, items: list[Any], usage: Usage) -> Response:
     return Response.model_construct(
-        id="resp_scripted",
+        id=response_id,
         created_at=0.0,
         model=model,
         object="response",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
-from weakref import WeakValueDictionary
 
 from agents import FunctionTool
 from agents.exceptions import ModelBehaviorError, ToolTimeoutError
@@ -20,51 +19,16 @@ from callsheet.adapters import (
     parse_arguments,
 )
 
-
-class ToolSlot:
-    """The data descriptor that takes the place of `FunctionTool.on_invoke_tool`.
-
-    The tool's own invoker stays where it was, in the instance. Without a session that is what reading the
-    attribute gives; with one it gives an `Invoker`.
-    """
-
-    def __init__(self) -> None:
-        # The SDK compares invokers by identity within a run, so one tool's must not change meanwhile.
-        self._invokers: WeakValueDictionary[tuple[int, int], Invoker] = WeakValueDictionary()
-
-    def __get__(self, tool: Any, owner: type | None = None) -> Any:
-        if tool is None:
-            # A dataclass field without a default is no class attribute.
-            raise AttributeError("on_invoke_tool")
-        try:
-            own = vars(tool)["on_invoke_tool"]
-        except KeyError:
-            raise AttributeError("on_invoke_tool") from None
-        if active_scope() is None:
-            return own
-        key = (id(tool), id(own))
-        invoker = self._invokers.get(key)
-        if invoker is None:
-            invoker = self._invokers[key] = Invoker(tool, own)
-        return invoker
-
-    def __set__(self, tool: Any, value: Any) -> None:
-        # A copy of a tool reads the attribute and sets what it read.
-        vars(tool)["on_invoke_tool"] = value.own if type(value) is Invoker else value
-
-    def __delete__(self, tool: Any) -> None:
-        try:
-            del vars(tool)["on_invoke_tool"]
-        except KeyError:
-            raise AttributeError("on_invoke_tool") from None
+from callsheet_openai_agents._answers import answer_shape
+from callsheet_openai_agents._inventory import agent_name, other_names
+from callsheet_openai_agents._mcp import mcp_binding
+from callsheet_openai_agents._slots import StandIn
 
 
-class Invoker:
+class Invoker(StandIn):
     """Stands before a tool's own invoker and passes for it wherever the SDK inspects it."""
 
-    def __init__(self, tool: FunctionTool, own: Any) -> None:
-        self.tool = tool
-        self.own = own
+    tool: FunctionTool
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.own, name)
@@ -77,9 +41,10 @@ class Invoker:
     async def __call__(self, context: Any, arguments: str) -> Any:
         scope = active_scope()
         if scope is None:
-            return await _awaited(self.own(context, arguments))
+            return await awaited(self.own(context, arguments))
         agent = getattr(context, "agent", None)
-        request = _request(self.tool, context, arguments, agent.name if agent is not None else None)
+        name = agent_name(scope.session, agent) if agent is not None else None
+        request = _request(self.tool, self.own, context, arguments, name)
         try:
             return await self._through_error_handling(scope.session, request, context, arguments)
         except _TimedOut:
@@ -93,7 +58,7 @@ class Invoker:
         implementation = getattr(own, "_invoke_tool_impl", own)
 
         async def body(context: Any, arguments: str) -> Any:
-            return await _answer(session, request, lambda: _awaited(implementation(context, arguments)))
+            return await _answer(session, request, lambda: awaited(implementation(context, arguments)))
 
         if implementation is own:
             return await body(context, arguments)
@@ -115,10 +80,8 @@ async def _answer(session: Session, request: ToolRequest, real: Callable[[], Awa
         raise _TimedOut from error
 
 
-def _request(tool: FunctionTool, context: Any, arguments: str, agent: str | None) -> ToolRequest:
-    qualified = getattr(tool, "qualified_name", tool.name)
-    origin = getattr(tool, "_tool_origin", None)
-    is_mcp = origin is not None and origin.type.value == "mcp"
+def _request(tool: FunctionTool, own: Any, context: Any, arguments: str, agent: str | None) -> ToolRequest:
+    is_mcp = mcp_binding(tool) is not None
     return ToolRequest(
         name=tool.name,
         args=parse_arguments(arguments),
@@ -127,9 +90,10 @@ def _request(tool: FunctionTool, context: Any, arguments: str, agent: str | None
         raw_args=arguments,
         kind="agent" if tool._is_agent_tool else "mcp" if is_mcp else "function",
         schema=tool.params_json_schema,
-        aliases=(qualified,) if qualified != tool.name else (),
+        aliases=other_names(tool),
         runs_unmocked=tool._is_agent_tool,
         timeout=tool.timeout_seconds,
+        shape=answer_shape(tool, own, is_mcp=is_mcp),
     )
 
 
@@ -139,9 +103,10 @@ async def _timeout_answer(tool: FunctionTool, context: Any) -> Any:
     if tool.timeout_behavior == "raise_exception":
         raise error
     if tool.timeout_error_function is not None:
-        return await _awaited(tool.timeout_error_function(context, error))
+        return await awaited(tool.timeout_error_function(context, error))
     return default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=seconds)
 
 
-async def _awaited(value: Any) -> Any:
+async def awaited(value: Any) -> Any:
+    """Give a value that may have to be awaited first."""
     return await value if inspect.isawaitable(value) else value

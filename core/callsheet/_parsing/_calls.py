@@ -13,13 +13,21 @@ _KINDS: dict[str, Kind] = {
     "server_tool_use": "hosted",
 }
 _ARGUMENTS = ("args", "arguments", "input")
+# A tool's definition has its name and these: it is offered, not called.
+_DEFINITION_MEMBERS = ("parameters", "input_schema", "inputSchema")
 
 
 def looks_like_call(event: Data) -> bool:
     """Tell whether an object is a tool call."""
-    if any(mapping(event, name) for name in ("function", "custom", "functionCall", "function_call")):
+    if mapping(event, "functionCall", "function_call"):
         return True
-    return bool(text(event, "toolName", "name")) and any(name in event for name in _ARGUMENTS)
+    call = mapping(event, "function", "custom") or event
+    named = bool(text(call, "toolName", "name")) and not _is_definition(call)
+    return named and any(name in call for name in _ARGUMENTS)
+
+
+def _is_definition(call: Data) -> bool:
+    return any(name in call for name in _DEFINITION_MEMBERS)
 
 
 def read_wire_call(draft: CallDraft, wire: Data) -> None:
@@ -47,7 +55,8 @@ class Calls:
         """Read a call; tell whether it was one."""
         plain = mapping(event, "functionCall", "function_call") or event
         nested = mapping(plain, "function", "custom")
-        if not nested and not text(plain, "toolName", "name"):
+        call = nested or plain
+        if _is_definition(call) or not (nested or text(call, "toolName", "name")):
             return False
         draft = self._transcript.reply().call()
         draft.closed = True

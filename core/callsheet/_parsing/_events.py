@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from callsheet._parsing._members import Data, shown
 from callsheet._parsing._sse import ServerSentEvent, looks_like_sse, read_sse, split_lines
 from callsheet._parsing._vercel_data import data_stream_event, looks_like_data_stream
 
+_STRUCTURE = re.compile(r"[{}\[\],:\"]")
 _BETWEEN_VALUES = re.compile(r"[\s,\[\]]*")
 
 
@@ -73,17 +74,25 @@ def _json_sequence(text: str) -> EventStream:
             stream.add(item, item, last=False)
         return stream
     decoder = json.JSONDecoder()
-    position = 0
+    position, cut = 0, False
     while text.startswith("{", position := _past_separators(text, position)):
         try:
             value, position = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            cut = _is_at_the_end(error)
+            break
         except (ValueError, RecursionError):
             break
         stream.events.append(value)
     stream.recognizable = bool(stream.events)
     if position < len(text):
-        stream.add(None, text[position:], last=text.startswith("{", position))
+        stream.add(None, text[position:], last=cut)
     return stream
+
+
+def _is_at_the_end(error: json.JSONDecodeError) -> bool:
+    """Tell whether a text can't be read because it stops, perhaps inside a word, a number or a string."""
+    return error.msg.startswith("Unterminated string") or not _STRUCTURE.search(error.doc, error.pos)
 
 
 def _past_separators(text: str, position: int) -> int:
@@ -92,13 +101,11 @@ def _past_separators(text: str, position: int) -> int:
 
 
 def _data_stream(text: str) -> EventStream:
-    return _decoded(list(filter(None, split_lines(text))), data_stream_event)
-
-
-def _decoded(lines: list[str], decode: Callable[[str], object]) -> EventStream:
     stream = EventStream()
+    lines = split_lines(text)
     for number, line in enumerate(lines, 1):
-        stream.add(decode(line), line, last=number == len(lines))
+        if line:
+            stream.add(data_stream_event(line), line, last=number == len(lines))
     return stream
 
 

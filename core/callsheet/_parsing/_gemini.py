@@ -99,9 +99,8 @@ class Contents:
     def _read_function_call(self, call: Data, reply: Reply, number: int) -> None:
         pieces = mappings(call, "partialArgs", "partial_args")
         unfinished = member(call, "willContinue", "will_continue") is True
-        if number in self._partial and not text(call, "name"):
-            draft, partial = self._partial[number]
-        else:
+        draft, partial = self._partial.get(number) or (reply.call(), PartialArguments())
+        if text(call, "name") not in ("", draft.name) and draft.name:
             draft, partial = reply.call(), PartialArguments()
         draft.set_name(call.get("name"))
         draft.identify(call.get("id"))

@@ -26,14 +26,19 @@ def as_mapping(value: object) -> Data | None:
     Raises:
         UnknownFormatError: The object can't be made a dict.
     """
+    # Most values are dicts or nothing, and asking for those is several times faster than asking the ABC.
+    if value is None or isinstance(value, dict):
+        return value
     if isinstance(value, Mapping):
         return value
-    if value is None or isinstance(value, str | list | int | type):
+    if isinstance(value, str | list | int | type):
         return None
     try:
         if callable(dump := getattr(value, "model_dump", None)):
-            # `by_alias` gives the wire's names, which google-genai's models otherwise lack.
-            plain = dump(mode="json", by_alias=True, warnings=False)
+            # `by_alias` gives the wire's names, which google-genai's models otherwise lack; what a model
+            # does not set was not on the wire (the arguments inside are dicts and keep their nulls). The
+            # events of the clients' stream helpers repeat in `snapshot` all there was before them.
+            plain = dump(mode="json", by_alias=True, exclude_none=True, exclude={"snapshot"}, warnings=False)
         elif callable(dump := getattr(value, "to_dict", None)):
             plain = dump()
         else:
@@ -47,23 +52,36 @@ def as_mapping(value: object) -> Data | None:
 
 def text(data: Data, *names: str) -> str:
     """Give the first of these members that is a string, or ""."""
-    return next((data[name] for name in names if isinstance(data.get(name), str)), "")
+    for name in names:
+        value = data.get(name)
+        if isinstance(value, str):
+            return value
+    return ""
 
 
 def mapping(data: Data, *names: str) -> Data:
     """Give the first of these members that is an object, or an empty one."""
-    return next((found for name in names if (found := as_mapping(data.get(name))) is not None), {})
+    for name in names:
+        found = as_mapping(data.get(name))
+        if found is not None:
+            return found
+    return {}
 
 
 def is_list(value: object) -> bool:
     """Tell whether a value is what JSON calls an array."""
+    if isinstance(value, list):
+        return True
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
 
 
 def mappings(data: Data, *names: str) -> list[Data]:
     """Give the objects in the first of these members that is a list."""
-    found = next((data[name] for name in names if is_list(data.get(name))), ())
-    return [plain for item in found if (plain := as_mapping(item)) is not None]
+    for name in names:
+        value: Any = data.get(name)
+        if is_list(value):
+            return [plain for item in value if (plain := as_mapping(item)) is not None]
+    return []
 
 
 def integer(value: object) -> int | None:

@@ -16,11 +16,17 @@ _MESSAGE_MEMBERS = ("tool_calls", "function_call", "refusal")
 
 def looks_like_chat(event: Data) -> bool:
     """Tell whether an object is a completion, a chunk of one, or an assistant message."""
+    event = _unwrapped(event)
     if is_list(event.get("choices")) or text(event, "object").startswith("chat.completion"):
         return True
     if event.get("role") != "assistant":
         return False
     return isinstance(event.get("content"), str) or any(name in event for name in _MESSAGE_MEMBERS)
+
+
+def _unwrapped(event: Data) -> Data:
+    """Give the chunk that the client's stream helper wraps in an event of its own."""
+    return mapping(event, "chunk") if event.get("type") == "chunk" else event
 
 
 class ChatCompletions:
@@ -35,6 +41,7 @@ class ChatCompletions:
         """Read a completion or a chunk; tell whether it was one."""
         if not looks_like_chat(event):
             return False
+        event = _unwrapped(event)
         choices = mappings(event, "choices") or ([{"message": event}] if event.get("role") else [])
         if any(mapping(choice, "message") for choice in choices):
             self._transcript.begin_turn()

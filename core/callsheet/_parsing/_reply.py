@@ -50,14 +50,9 @@ class Fragments:
 
 
 class CallDraft:
-    """A tool call in the making.
+    """A tool call in the making."""
 
-    Args:
-        position: Where the call stands in its reply; calls are put in the order of their positions.
-    """
-
-    def __init__(self, position: int) -> None:
-        self.position = position
+    def __init__(self) -> None:
         self.id: str | None = None
         self.kind: Kind = "function"
         self.closed = False
@@ -75,6 +70,11 @@ class CallDraft:
     def started(self) -> bool:
         """Whether any argument was written."""
         return bool(self._pieces) or self._value is not _NOTHING
+
+    @property
+    def name(self) -> str:
+        """The name as far as it was written."""
+        return "".join(self._names)
 
     def identify(self, call_id: object) -> None:
         """Take the id of the call; the first one stays."""
@@ -121,7 +121,7 @@ class CallDraft:
             index: The position of the call among the reply's calls.
             complete: Whether the provider said that the reply is finished.
         """
-        name = "".join(self._names)
+        name = self.name
         args, raw = self._arguments(complete=complete or self.closed)
         outcome: Outcome = self.outcome or ("success" if self.error is None else "failed")
         if args is None or not name:
@@ -178,7 +178,7 @@ class Reply:
             position = self._next
         draft = self._drafts.get(position)
         if draft is None:
-            draft = self._drafts[position] = CallDraft(position)
+            draft = self._drafts[position] = CallDraft()
             self._next = max(self._next, position + 1)
         return draft
 

@@ -38,8 +38,12 @@ _CHUNKS = frozenset(
 
 def looks_like_vercel(event: Data) -> bool:
     """Tell whether an object is a chunk of a stream, a `generateText` result or a UI message."""
+    return _is_chunk(event) or looks_like_result(event)
+
+
+def _is_chunk(event: Data) -> bool:
     kind = text(event, "type")
-    return kind in _CHUNKS or kind.startswith(("tool-", "data-")) or looks_like_result(event)
+    return kind in _CHUNKS or kind.startswith(("tool-", "data-"))
 
 
 class AISDK:
@@ -78,18 +82,17 @@ class AISDK:
 
     def feed(self, event: Data) -> bool:
         """Read a chunk, a result or a message; tell whether it was one."""
-        if not looks_like_vercel(event):
-            return False
-        kind = text(event, "type")
-        if kind in _CHUNKS or kind.startswith(("tool-", "data-")):
+        if _is_chunk(event) or text(event, "type") in self._handlers:
             self._read_chunk(event)
-        else:
+            return True
+        if looks_like_result(event):
             self._transcript.begin_turn()
             self._between_steps = False
             for chunk in result_chunks(event):
                 self._read_chunk(chunk)
             self._transcript.ended = True
-        return True
+            return True
+        return False
 
     def _read_chunk(self, chunk: Data) -> None:
         response = mapping(chunk, "response")

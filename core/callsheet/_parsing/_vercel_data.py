@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-_LINE = re.compile(r"[0-9a-k]:[\[{\"]")
+_LINE = re.compile(r"[0-9a-k]:(?:[\[{\"]|\Z)")
 _EVENT_TYPES = {
     "9": "tool-input-available",
     "a": "tool-output-available",

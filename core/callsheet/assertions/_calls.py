@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from callsheet._arg_policy import ArgPolicy, apply_policies
+from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_calls
 from callsheet._failures import calls_failure, names_text
 from callsheet._matching import match_in_order, match_one_to_one, match_subsequence
-from callsheet._rendering import shown
+from callsheet._rendering import shown_under
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import did_you_mean
-from callsheet.assertions._checks import check_known_tools, warn_if_vacuous
 
 
-def assert_tool_calls(result: Subject, expected: Iterable[Any], *, strict_order: bool = True) -> None:
+def assert_tool_calls(
+    result: Subject,
+    expected: Iterable[Any],
+    *,
+    strict_order: bool = True,
+    policies: Mapping[str, ArgPolicy] | None = None,
+) -> None:
     """Assert that the agent made exactly the expected tool calls.
 
     Args:
@@ -24,6 +31,8 @@ def assert_tool_calls(result: Subject, expected: Iterable[Any], *, strict_order:
         expected: `{"name", "args"}` dicts (args omitted: any), `ToolCall`s, names, or matchers.
         strict_order: Whether the order counts. If not, expected and actual calls are paired one to one,
             optimally: whenever some pairing satisfies everything, it is found.
+        policies: Tool name -> `callsheet.match.ArgPolicy`: arguments to ignore, to fill in, or to compare
+            in another way.
 
     Raises:
         AssertionError: The calls differ; the message leads with the smallest edit that would pass.
@@ -32,6 +41,7 @@ def assert_tool_calls(result: Subject, expected: Iterable[Any], *, strict_order:
     __tracebackhide__ = True
     actual, wanted = calls_of(result), expected_calls(expected)
     check_known_tools(result, (item.name for item in wanted))
+    wanted, actual = apply_policies(policies, wanted, actual)
     if not wanted:
         warn_if_vacuous(result, "assert_tool_calls(result, [])")
     if strict_order:
@@ -130,10 +140,12 @@ def assert_tool_args_contain(
     if missing or wrong:
         lines = [f"Partial argument mismatch for tool '{tool}' (call {call_index}):"]
         lines += [
-            f"  Missing argument '{key}': expected {shown(partial[key])}{did_you_mean(key, args)}"
+            f"  Missing argument '{key}': expected {shown_under(key, partial[key])}{did_you_mean(key, args)}"
             for key in missing
         ]
         lines += [
-            f"  Argument '{key}': expected {shown(partial[key])}, got {shown(args[key])}" for key in wrong
+            f"  Argument '{key}': expected {shown_under(key, partial[key])}, "
+            f"got {shown_under(key, args[key])}"
+            for key in wrong
         ]
         raise AssertionError("\n".join(lines))

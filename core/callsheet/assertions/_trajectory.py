@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
+from callsheet._arg_policy import ArgPolicy, apply_policies
+from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_steps
 from callsheet._failures import steps_failure
@@ -12,12 +14,17 @@ from callsheet._matching import match_in_order, match_one_to_one, match_subseque
 from callsheet._steps import steps_of
 from callsheet._subject import Subject, trace_of
 from callsheet._suggest import did_you_mean, listed
-from callsheet.assertions._checks import check_known_tools, warn_if_vacuous
 
 Mode = Literal["exact", "subset", "ordered_subset", "superset", "unordered"]
 
 
-def assert_trajectory(result: Subject, expected: Iterable[Any], *, mode: Mode = "exact") -> None:
+def assert_trajectory(
+    result: Subject,
+    expected: Iterable[Any],
+    *,
+    mode: Mode = "exact",
+    policies: Mapping[str, ArgPolicy] | None = None,
+) -> None:
     """Assert the steps of a run: messages, tool calls, handoffs.
 
     Args:
@@ -27,6 +34,8 @@ def assert_trajectory(result: Subject, expected: Iterable[Any], *, mode: Mode = 
         mode: "exact": these steps in this order and no others. "subset": all of these happened, whatever
             else did. "ordered_subset": the same, in this order. "superset": nothing but these happened.
             "unordered": exactly these, in any order. A step expected twice has to happen twice.
+        policies: Tool name -> `callsheet.match.ArgPolicy`: arguments to ignore, to fill in, or to compare
+            in another way.
 
     Raises:
         AssertionError: The trajectory differs.
@@ -43,6 +52,7 @@ def assert_trajectory(result: Subject, expected: Iterable[Any], *, mode: Mode = 
     if not any(item.role == "system" for item in wanted):
         steps = [step for step in steps if step.role != "system"]
     check_known_tools(result, (item.name for item in wanted if item.role in (None, "tool")))
+    wanted, steps = apply_policies(policies, wanted, steps)
     if not wanted or mode == "superset":
         warn_if_vacuous(result, f"assert_trajectory(result, ..., mode={mode!r})")
     if mode == "exact":

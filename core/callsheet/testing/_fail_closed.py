@@ -76,8 +76,8 @@ class FailClosedContract(DeskContract):
         assert not canary.hits
 
     def test_script_of_no_agent_is_refused_with_the_closest_names(self, desk: Any) -> None:
-        adapter = self.adapter_class(desk, model=FakeModel(["done"], agents={"Wether": ["x"]}))
-        with pytest.raises(UnknownMockError, match=r"Wether.*Weather"):
+        adapter = self.adapter_class(desk, model=FakeModel(["done"], agents={"Weathr": ["x"]}))
+        with pytest.raises(UnknownMockError, match=r"Weathr.*Weather"):
             asyncio.run(adapter.invoke(ASKED))
 
     def test_exhausted_script_names_agent_and_call(self, desk: Any, canary: Canary) -> None:

@@ -92,8 +92,8 @@ class ThreadsContract(DeskContract):
         async def main() -> BaseException | None:
             with self.journey(desk, strict=False).session():
                 task = asyncio.create_task(self.run_native_async(desk, ASKED))
-            (met,) = await asyncio.gather(task, return_exceptions=True)
-            return met if isinstance(met, BaseException) else None
+            await asyncio.wait([task])
+            return task.exception()
 
         met = asyncio.run(main())
         assert met is not None
@@ -104,8 +104,7 @@ class ThreadsContract(DeskContract):
         async def main() -> None:
             adapter = self.journey(desk, strict=False)
             events = adapter.stream(ASKED)
-            async for _ in events:
-                break
+            await anext(events)
             del events
             gc.collect()
             for _ in range(50):

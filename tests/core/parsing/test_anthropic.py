@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -180,6 +181,14 @@ def test_a_stream_is_put_together(sse: Sse) -> None:
     assert [call.outcome for call in result.tool_calls] == ["success", "success"]
     assert (result.usage, result.metadata["finish_reason"]) == (Usage(1, 10, 7), "tool_use")
     assert result.metadata["truncated"] is False
+
+
+def test_the_type_field_of_the_event_serves_where_the_data_has_none() -> None:
+    body = "".join(
+        f"event: {event['type']}\ndata: {json.dumps({k: v for k, v in event.items() if k != 'type'})}\n\n"
+        for event in STREAM
+    )
+    assert parse_stream(body) == parse_stream(STREAM)
 
 
 def test_interleaved_blocks_are_told_apart_by_index() -> None:

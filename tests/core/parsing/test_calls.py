@@ -80,6 +80,28 @@ def test_a_list_that_holds_something_else_is_refused_not_read_in_part() -> None:
         parse_response([{"name": "search", "args": {}}, {"nom": "book"}])
 
 
+DEFINITIONS = [
+    {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}},
+    {"type": "function", "name": "search", "parameters": {"type": "object"}},
+    {"name": "search", "description": "Searches", "input_schema": {"type": "object"}},
+    {"function": {"name": "search"}},
+]
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_the_definition_of_a_tool_is_no_call_of_it(definition: dict[str, Any]) -> None:
+    with pytest.raises(UnknownFormatError):
+        parse_response([definition])
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS[:-1])
+def test_the_definition_of_a_tool_is_no_call_even_where_the_format_is_named(
+    definition: dict[str, Any],
+) -> None:
+    with pytest.raises(UnknownFormatError):
+        parse_response([definition], "calls")
+
+
 def test_ids_answers_and_errors_are_kept() -> None:
     [done, failed] = parse_response(
         [

@@ -307,10 +307,14 @@ def test_the_bodies_below_are_read_without_fault(body: str) -> None:
     assert {call.outcome for call in result.tool_calls} == {"success"}
 
 
-@given(body=st.sampled_from(BODIES), cuts=st.lists(st.integers(0, 1200), max_size=40), as_text=st.booleans())
+@given(
+    body=st.sampled_from(BODIES),
+    cuts=st.lists(st.integers(0, 1200), max_size=40),
+    encode=st.sampled_from([str, str.encode]),
+)
 @settings(max_examples=200, deadline=None)
-def test_chunks_may_end_anywhere(body: str, cuts: list[int], as_text: bool) -> None:
-    whole: Any = body if as_text else body.encode()
+def test_chunks_may_end_anywhere(body: str, cuts: list[int], encode: Callable[[str], Any]) -> None:
+    whole = encode(body)
     edges = [0, *sorted(cuts), len(whole)]
     chunks = [whole[start:end] for start, end in pairwise(edges)]
     assert parse_stream(chunks) == parse_stream(body)

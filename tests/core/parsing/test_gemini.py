@@ -215,6 +215,20 @@ def test_streamed_arguments_are_put_together_by_their_paths() -> None:
     assert [call.outcome for call in result.tool_calls] == ["success"] * 3
 
 
+def test_a_name_repeated_with_every_piece_is_one_call_and_another_name_is_another() -> None:
+    events = streamed(
+        {"name": "get", **piece("$.a", stringValue="x", willContinue=True)},
+        {"name": "get", **piece("$.a", stringValue="y")},
+        {"name": "put", **piece("$.b", numberValue=1)},
+        {},
+    )
+    cut, done = parse_stream(events).tool_calls
+    assert (cut.name, cut.outcome) == ("get", "invalid")
+    assert cut.raw_args is not None
+    assert cut.raw_args.count("jsonPath") == 2
+    assert (done.name, done.args, done.outcome) == ("put", {"b": 1}, "success")
+
+
 def test_streamed_arguments_that_stop_early_are_kept_as_they_came() -> None:
     events = streamed(
         {"name": "get", "willContinue": True}, piece("$.a", stringValue="x"), piece("$.b", numberValue=1)

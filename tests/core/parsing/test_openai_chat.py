@@ -279,6 +279,11 @@ def test_a_legacy_function_call_is_a_call() -> None:
     assert parse_stream(events).tool_calls == [ToolCall("get", {"q": 1})]
 
 
+def test_chunks_in_the_events_of_the_clients_helper_are_chunks() -> None:
+    events = [{"type": "chunk", "chunk": chunk({"content": "Hi"})}, {"type": "content.delta", "delta": "Hi"}]
+    assert parse_stream(events).response == "Hi"
+
+
 def test_a_refusal_is_no_response() -> None:
     whole = parse_response({"choices": [{"message": {"content": None, "refusal": "I can't."}}]})
     streamed = parse_stream([chunk({"refusal": "I "}), chunk({"refusal": "can't."})])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from itertools import count
 from collections.abc import AsyncIterator
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import MagicMock, Mock
 
@@ -24,7 +26,13 @@ class Model:
         self._data = data
 
     def model_dump(self, **options: object) -> object:
-        assert options == {"mode": "json", "by_alias": True, "warnings": False}
+        assert options == {
+            "mode": "json",
+            "by_alias": True,
+            "exclude_none": True,
+            "exclude": {"snapshot"},
+            "warnings": False,
+        }
         return self._data
 
     def __iter__(self) -> object:
@@ -49,6 +57,8 @@ class Dictable:
         "\ufeff" + json.dumps(RESPONSE),
         Model(RESPONSE),
         Dictable(),
+        MappingProxyType(RESPONSE),
+        {"choices": (RESPONSE["choices"][0],)},
         [RESPONSE],
         {"choices": [Model(RESPONSE["choices"][0])]},
         {"choices": [{"message": Model(RESPONSE["choices"][0]["message"])}]},
@@ -75,6 +85,7 @@ def test_a_response_may_come_in_any_of_these(payload: object) -> None:
         RESPONSE,
         json.dumps(RESPONSE),
     ],
+    ids=count(),
 )
 def test_a_stream_may_come_in_any_of_these(body: object) -> None:
     result = parse_stream(body)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from itertools import count
+
 import pytest
 
 from callsheet import UnknownFormatError, parse_response, parse_stream
@@ -108,7 +110,7 @@ def test_nesting_too_deep_to_read_is_an_error_not_a_crash() -> None:
         parse_response('{"a":' * 100_000)
 
 
-@pytest.mark.parametrize("body", ["", " \n", b"", ": hello\n\n", "data:\n\n", [], iter(())])
+@pytest.mark.parametrize("body", ["", " \n", b"", ": hello\n\n", "data:\n\n", [], iter(())], ids=count())
 def test_a_stream_of_nothing_is_truncated_where_the_format_is_named(body: object) -> None:
     result = parse_stream(body, "sse-openai")
     assert (result.tool_calls, result.metadata["truncated"], result.metadata["turns"]) == ([], True, 0)
@@ -123,6 +125,24 @@ def test_a_stream_of_nothing_has_no_format_to_tell(body: object) -> None:
 def test_a_body_that_is_no_stream_is_refused_whatever_format_is_named() -> None:
     with pytest.raises(UnknownFormatError, match="is not of the format 'sse-openai'"):
         parse_stream("<html>Bad gateway</html>", "sse-openai")
+
+
+@pytest.mark.parametrize(
+    "end", ['{"a', '{"a": tr', '{"a": -', '{"a": "\\u12', '{"a": 1', '{"a": 1,', "{", '{"a": [', ""]
+)
+def test_an_array_may_be_cut_anywhere(end: str) -> None:
+    result = parse_stream(f"[{json.dumps(CHUNK)}, {end}")
+    assert (result.response, result.metadata["truncated"], result.error) == ("Hi", True, None)
+
+
+@pytest.mark.parametrize(
+    "junk", ["{a: 1}", '{"a" 1}', '{"a": 1]', '{"a":' * 100_000, f'{{"a": {"9" * 5000}}}']
+)
+def test_an_array_with_an_unreadable_object_is_an_error_and_keeps_what_came_before(junk: str) -> None:
+    result = parse_stream(f"[{json.dumps(CHUNK)}, {junk}, {json.dumps(LAST)}]")
+    assert (result.response, result.metadata["truncated"]) == ("Hi", True)
+    assert result.error is not None
+    assert result.error.startswith("An event of the stream is not a JSON object: ")
 
 
 def test_an_array_is_read_up_to_where_it_was_cut() -> None:

@@ -75,6 +75,11 @@ def test_a_cut_stream_keeps_the_call_it_was_cut_in() -> None:
     ]
 
 
+def test_a_cut_inside_the_first_line_is_no_error_where_the_format_is_named() -> None:
+    result = parse_stream("0:", "sse-vercel")
+    assert (result.response, result.error, result.metadata["truncated"]) == ("", None, True)
+
+
 def test_a_cut_inside_a_line_is_no_error() -> None:
     result = parse_stream(BODY[: BODY.index('ook."')])
     assert (result.response, result.error, result.metadata["truncated"]) == ("Let me ", None, True)
@@ -86,6 +91,11 @@ def test_an_unreadable_line_is_an_error_and_the_rest_is_kept(junk: str) -> None:
     assert result.response == "It is sunny."
     assert result.error is not None
     assert junk in result.error
+
+
+def test_a_last_line_that_is_whole_but_unreadable_is_an_error() -> None:
+    assert parse_stream(BODY + "oops\n").error is not None
+    assert parse_stream(BODY + "oops").error is None
 
 
 def test_an_error_in_the_stream_keeps_what_came_before() -> None:

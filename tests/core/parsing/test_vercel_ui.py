@@ -165,6 +165,12 @@ def test_the_parts_of_full_stream_are_read_in_both_generations(
     assert parse_stream([call, delta]).tool_calls[0].args == {"q": 1}
 
 
+def test_whole_texts_are_chunks_too() -> None:
+    events = [part("start"), part("reasoning", text="hmm"), part("text", text="Hi"), part("finish")]
+    result = parse_stream(events)
+    assert (result.response, result.metadata["reasoning"]) == ("Hi", "hmm")
+
+
 def test_a_tool_that_failed_in_full_stream_failed() -> None:
     events = [
         part("tool-call", "a", toolName="get", input={}),

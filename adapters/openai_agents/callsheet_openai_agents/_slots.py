@@ -1,0 +1,78 @@
+"""The fields in which the SDK's tools keep what runs them: with a session, reading one gives a stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakValueDictionary
+
+from callsheet.adapters import Patch, active_scope
+
+_NO_DEFAULT: Any = object()
+
+
+class StandIn:
+    """Stands before what runs a tool.
+
+    Args:
+        tool: The tool.
+        own: What the tool's field holds.
+    """
+
+    def __init__(self, tool: Any, own: Any) -> None:
+        self.tool = tool
+        self.own = own
+
+
+class Slot:
+    """A data descriptor in the place of a tool's field.
+
+    What the field holds stays where it was, in the instance. Without a session that is what reading the
+    attribute gives; with one it gives a stand-in.
+
+    Args:
+        name: The field.
+        stand_in: Makes the stand-in of a tool and what its field holds.
+        default: The field's default, where it has one.
+    """
+
+    def __init__(self, name: str, stand_in: Callable[[Any, Any], StandIn], default: Any) -> None:
+        self._name = name
+        self._stand_in = stand_in
+        self._default = default
+        # The SDK compares what it read by identity within a run, so one tool's must not change meanwhile.
+        self._known: WeakValueDictionary[tuple[int, int], StandIn] = WeakValueDictionary()
+
+    def __get__(self, tool: Any, owner: type | None = None) -> Any:
+        if tool is None:
+            # A dataclass field without a default is no class attribute.
+            if self._default is _NO_DEFAULT:
+                raise AttributeError(self._name)
+            return self._default
+        try:
+            own = vars(tool)[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
+        if own is None or active_scope() is None:
+            return own
+        key = (id(tool), id(own))
+        stand_in = self._known.get(key)
+        if stand_in is None:
+            stand_in = self._known[key] = self._stand_in(tool, own)
+        return stand_in
+
+    def __set__(self, tool: Any, value: Any) -> None:
+        # A copy of a tool reads the attribute and sets what it read.
+        vars(tool)[self._name] = value.own if isinstance(value, StandIn) else value
+
+    def __delete__(self, tool: Any) -> None:
+        try:
+            del vars(tool)[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+
+def slot_patch(owner: type, name: str, stand_in: Callable[[Any, Any], StandIn]) -> Patch:
+    """Give the patch that puts a slot in the place of a tool class's field."""
+    default = vars(owner).get(name, _NO_DEFAULT)
+    return Patch(owner, name, lambda saved: Slot(name, stand_in, default))

@@ -1,0 +1,49 @@
+"""Tool calls from whatever holds them: results, lists of calls in any common shape, provider replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from callsheet._errors import ExpectationError
+from callsheet._messages import parse_arguments
+from callsheet._subject import calls_of
+from callsheet._values import ToolCall
+
+
+def calls_from(source: Any) -> list[ToolCall]:
+    """Give the tool calls of a result, of a list of calls, or of a provider's reply.
+
+    Args:
+        source: An `AgentResult`, a session, `ToolCall`s, `{"name" or "toolName", "args"}` dicts, OpenAI
+            `tool_calls`, or any reply that `parse_response` reads.
+
+    Raises:
+        ExpectationError: A call has no name.
+    """
+    if isinstance(source, Sequence) and not isinstance(source, str | bytes):
+        if all(isinstance(item, ToolCall) or _is_call(item) for item in source):
+            return [item if isinstance(item, ToolCall) else _call(item) for item in source]
+    elif hasattr(source, "tool_calls") and not isinstance(source, Mapping):
+        return calls_of(source)
+    from callsheet._parsing import parse_response
+
+    return list(parse_response(source).tool_calls)
+
+
+def _is_call(item: Any) -> bool:
+    return isinstance(item, Mapping) and any(key in item for key in ("name", "toolName", "function"))
+
+
+def _call(item: Mapping[str, Any]) -> ToolCall:
+    described = item.get("function")
+    if isinstance(described, Mapping):
+        item = described
+    name = item.get("name", item.get("toolName"))
+    if not isinstance(name, str):
+        raise ExpectationError(f"A tool call needs a name, got {dict(item)!r}.")
+    given: Any = next((item[key] for key in ("args", "arguments", "input") if key in item), {})
+    args = parse_arguments(given) if isinstance(given, str) else given
+    if not isinstance(args, Mapping):
+        return ToolCall(name, raw_args=str(given), outcome="invalid")
+    return ToolCall(name, dict(args))

@@ -1,0 +1,47 @@
+"""The promises broken in a session, kept until somebody hears of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from callsheet._errors import UnmockedToolError, Violation, described
+
+
+class Violations:
+    """Every violation of a session, in order; a framework that swallows one does not lose it."""
+
+    def __init__(self) -> None:
+        self.all: list[Violation] = []
+
+    @property
+    def refused(self) -> int:
+        """How many calls of unmocked tools there were."""
+        return sum(isinstance(violation, UnmockedToolError) for violation in self.all)
+
+    def add(self, violation: Violation) -> None:
+        """Keep a violation, once."""
+        if violation not in self.all:
+            self.all.append(violation)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep a violation that the code inside raises."""
+        try:
+            yield
+        except Violation as violation:
+            self.add(violation)
+            raise
+
+    def raise_first(self, error: BaseException | None = None) -> None:
+        """Raise the first violation, if any, with the others noted on it.
+
+        Args:
+            error: The exception that is on its way out already.
+        """
+        if not self.all or error is self.all[0]:
+            return
+        first, *others = self.all
+        for other in others:
+            first.add_note(f"Also: {described(other)}")
+        raise first from (error if isinstance(error, Exception) else None)

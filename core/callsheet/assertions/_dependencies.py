@@ -1,0 +1,136 @@
+"""Assertions about what a call owes to the answers of earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from callsheet._checks import check_known_tools, warn_if_vacuous
+from callsheet._equality import equal
+from callsheet._paths import parse_path, values_at
+from callsheet._rendering import call_text, shown
+from callsheet._result import group_batches
+from callsheet._subject import Subject, calls_of, result_of
+from callsheet._suggest import did_you_mean
+from callsheet._values import ToolCall
+from callsheet.match import Matcher, OneOf, Regex
+
+YES: Matcher = OneOf([True, Regex(r"(?i)^\s*yes\b")])
+"""What counts as a yes: True, or a text that begins with the word."""
+
+
+def assert_confirmed(result: Subject, action: str, *, by: str, answer: Any = YES) -> None:
+    """Assert that every call of a tool comes after a confirmation, and that the last one before it said yes.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        action: The tool that needs confirmation.
+        by: The tool that asks for it. A confirmation in the same batch as the action is none: the model
+            had not seen its answer.
+        answer: What the confirmation has to answer, or a matcher for it.
+
+    Raises:
+        AssertionError: A call was not confirmed.
+        ExpectationError: A name is not a tool of the agent.
+    """
+    __tracebackhide__ = True
+    check_known_tools(result, [action, by])
+    calls = calls_of(result)
+    latest: ToolCall | None = None
+    for batch in group_batches(calls):
+        for call in batch:
+            if call.name == action and not _says_yes(latest, answer):
+                raise AssertionError(_unconfirmed(call, latest, batch, by))
+        latest = next((call for call in reversed(batch) if call.name == by), latest)
+    if not calls:
+        warn_if_vacuous(result, f"assert_confirmed(result, {action!r}, by={by!r})")
+
+
+def assert_argument_flows(
+    result: Subject, source: str, target: str, *, answer: str = "", argument: str
+) -> None:
+    """Assert that an argument of every call of one tool was answered by an earlier call of another.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        source: The tool whose answers are looked into; those in earlier batches count.
+        target: The tool whose argument it is; it has to be called at least once.
+        answer: The path of the value in the answer, such as `hotels[*].id`; the whole answer when empty.
+        argument: The path of the argument, such as `hotel_id`.
+
+    Raises:
+        AssertionError: A call has a value there that no earlier answer had, or no value at all.
+        ExpectationError: A path is malformed, or a name is not a tool of the agent.
+    """
+    __tracebackhide__ = True
+    check_known_tools(result, [source, target])
+    argument_path = parse_path(argument)
+    answer_path = parse_path(answer) if answer else None
+    calls = calls_of(result)
+    if not any(call.name == target for call in calls):
+        names = {call.name for call in calls}
+        raise AssertionError(f"Tool {target!r} was never called.{did_you_mean(target, names)}")
+    answered: list[Any] = []
+    for batch in group_batches(calls):
+        for call in batch:
+            if call.name == target:
+                _refuse_invented(call, values_at(call.args, argument_path), answered, source, argument)
+        for call in batch:
+            if call.name == source and call.error is None:
+                answered += [call.response] if answer_path is None else values_at(call.response, answer_path)
+
+
+def assert_response_consistent(
+    result: Subject, predicate: Callable[[str, Sequence[ToolCall]], object]
+) -> None:
+    """Assert that the final text agrees with what the tools answered.
+
+    Args:
+        result: An `AgentResult` or a session.
+        predicate: Called with the final text and the tool calls; says whether they agree.
+
+    Raises:
+        AssertionError: They don't, or the predicate raised one of its own.
+    """
+    __tracebackhide__ = True
+    whole = result_of(result)
+    if not predicate(whole.response, whole.tool_calls):
+        name = getattr(predicate, "__name__", repr(predicate))
+        lines = [f"The final text does not agree with the tools' answers, says {name}."]
+        lines.append(f"  Response: {shown(whole.response, limit=1000)}")
+        for call in whole.tool_calls[:_MOST_SHOWN]:
+            answer = call.response if call.error is None else call.error
+            lines.append(f"  {call_text(call.name, call.args, limit=80)} answered {shown(answer)}")
+        raise AssertionError("\n".join(lines))
+
+
+_MOST_SHOWN = 20
+
+
+def _says_yes(confirmation: ToolCall | None, answer: Any) -> bool:
+    return confirmation is not None and confirmation.error is None and equal(answer, confirmation.response)
+
+
+def _unconfirmed(call: ToolCall, latest: ToolCall | None, batch: Sequence[ToolCall], by: str) -> str:
+    if latest is not None:
+        said = latest.response if latest.error is None else latest.error
+        reason = f"the last {by!r} before it answered {shown(said)}"
+    elif any(each.name == by for each in batch):
+        reason = f"{by!r} was asked in the same reply, so its answer was not known yet"
+    else:
+        reason = f"there is no {by!r} before it"
+    return f"{call_text(call.name, call.args)} was not confirmed: {reason}."
+
+
+def _refuse_invented(
+    call: ToolCall, values: Sequence[Any], answered: Sequence[Any], source: str, argument: str
+) -> None:
+    __tracebackhide__ = True
+    if not values:
+        raise AssertionError(f"{call_text(call.name, call.args)} has no argument {argument!r}.")
+    for value in values:
+        if not any(equal(each, value) for each in answered):
+            raise AssertionError(
+                f"{call_text(call.name, call.args)}: no earlier answer of {source!r} gave "
+                f"{argument}={shown(value)}.\n  Answered before it: {shown(list(answered))}"
+            )
