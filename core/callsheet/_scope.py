@@ -35,9 +35,14 @@ carried(SCOPE)
 open_sessions: dict[int, Session] = {}
 
 
+def any_session_open() -> bool:
+    """Say whether a session is open anywhere, whether or not the running code belongs to it."""
+    return bool(open_sessions)
+
+
 def session_in_reach() -> bool:
     """Say whether the running code belongs to a session or could: whichever that is, calling will tell."""
-    return SCOPE.get() is not None or bool(open_sessions)
+    return SCOPE.get() is not None or any_session_open()
 
 
 def active_scope() -> Scope | None:

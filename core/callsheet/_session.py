@@ -74,7 +74,7 @@ class Session:
         metadata: Mapping[str, Any] | None = None,
         native_model: Any = None,
         owner: object = None,
-        around: Callable[[], AbstractContextManager[None]] | None = None,
+        around: Callable[[], AbstractContextManager[Any]] | None = None,
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
@@ -153,8 +153,8 @@ class Session:
         if self._state != "open":
             return
         self._state = "closed"
-        open_sessions.pop(id(self), None)
         self._surroundings.close()
+        open_sessions.pop(id(self), None)
         self._entered.close()
         try:
             if self._network is not None:
@@ -203,6 +203,11 @@ class Session:
     def lets_real_run(self) -> bool:
         """Whether tools without a mock run."""
         return self._desk.lets_real_run
+
+    @property
+    def tool_names(self) -> set[str]:
+        """The tools known so far."""
+        return self._inventory.tool_names()
 
     @property
     def declared_tools(self) -> set[str]:
@@ -335,6 +340,10 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
+
+    def annotate(self, **metadata: Any) -> None:
+        """Put more into `result.metadata`."""
+        self._metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
