@@ -18,6 +18,9 @@ import pytest
 import callsheet
 from callsheet import NetworkBlockedError, _child_processes, _offline, offline
 
+# Python 3.12 warns of a fork while other threads run; here that is what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+
 CONNECT = "import socket; socket.socket().connect_ex(('192.0.2.1', 80)); print('escaped')"
 CORE = str(Path(callsheet.__file__).parents[1])
 

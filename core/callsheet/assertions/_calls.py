@@ -12,7 +12,7 @@ from callsheet._errors import ExpectationError
 from callsheet._expected import expected_calls
 from callsheet._failures import calls_failure, names_text
 from callsheet._matching import match_in_order, match_one_to_one, match_subsequence
-from callsheet._rendering import shown
+from callsheet._rendering import shown_under
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import did_you_mean
 
@@ -140,10 +140,12 @@ def assert_tool_args_contain(
     if missing or wrong:
         lines = [f"Partial argument mismatch for tool '{tool}' (call {call_index}):"]
         lines += [
-            f"  Missing argument '{key}': expected {shown(partial[key])}{did_you_mean(key, args)}"
+            f"  Missing argument '{key}': expected {shown_under(key, partial[key])}{did_you_mean(key, args)}"
             for key in missing
         ]
         lines += [
-            f"  Argument '{key}': expected {shown(partial[key])}, got {shown(args[key])}" for key in wrong
+            f"  Argument '{key}': expected {shown_under(key, partial[key])}, "
+            f"got {shown_under(key, args[key])}"
+            for key in wrong
         ]
         raise AssertionError("\n".join(lines))
