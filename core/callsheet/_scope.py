@@ -31,6 +31,24 @@ class Scope:
 SCOPE: ContextVar[Scope | None] = ContextVar("callsheet_scope", default=None)
 carried(SCOPE)
 
+class entered:  # noqa: N801 - used as a function
+    """Make the code inside belong to a scope.
+
+    A class, because every tool call passes here and a generator costs twice as much.
+    """
+
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._token = SCOPE.set(self._scope)
+
+    def __exit__(self, *raised: object) -> None:
+        SCOPE.reset(self._token)
+
+
 # Sessions that are open now, for code that no context variable reaches.
 open_sessions: dict[int, Session] = {}
 
