@@ -25,7 +25,7 @@ from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
-from callsheet._scope import SCOPE, Scope, leave, open_sessions
+from callsheet._scope import SCOPE, Scope, entered, leave, open_sessions
 from callsheet._script import ModelReply
 from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
@@ -91,6 +91,8 @@ class Session:
         self.owner = owner
         self._around = around
         self._surroundings = ExitStack()
+        # What an adapter keeps for as long as the session lives.
+        self.kept: dict[Any, Any] = {}
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations = Violations()
         self._result: AgentResult | None = None
@@ -302,10 +304,9 @@ class Session:
             self._evidence.forget_answer()
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
-    @contextmanager
     def inside(
         self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Make the code inside belong to a run, to a call of it, and to a place of the adapter's own.
 
         Without a place the one around stays.
@@ -313,11 +314,7 @@ class Session:
         around = SCOPE.get()
         if place is None and around is not None and around.session is self:
             place = around.place
-        token = SCOPE.set(Scope(self, run, call, place))
-        try:
-            yield
-        finally:
-            leave(token, self)
+        return entered(Scope(self, run, call, place))
 
     @contextmanager
     def run(
