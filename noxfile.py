@@ -73,6 +73,11 @@ def between(name: str) -> list[str]:
     return [] if name == "core" else settings(name)["tool"]["callsheet"]["versions"]
 
 
+def beside(name: str, version: str) -> list[str]:
+    """Give what an old framework version needs to have beside it to work at all."""
+    return [] if name == "core" else settings(name)["tool"]["callsheet"].get("beside", {}).get(version, [])
+
+
 def pythons_of(adapter: str) -> list[str]:
     """Give the installed Pythons an adapter supports, which are those its framework allows."""
     allowed = SpecifierSet(settings(adapter)["project"]["requires-python"])
@@ -153,9 +158,8 @@ def adapter(session: nox.Session, adapter: str) -> None:
 @environments(*HOME)
 def lowest(session: nox.Session, name: str) -> None:
     """Test core or one adapter on the oldest version of everything it names."""
-    beside = [] if name == "core" else settings(name)["tool"]["callsheet"].get("beside-lowest", [])
     groups = CORE if name == "core" else ["test"]
-    session.install("--resolution=lowest-direct", *checkout(name, *groups), *beside)
+    session.install("--resolution=lowest-direct", *checkout(name, *groups), *beside(name, "lowest"))
     pytest(session, "tests/core" if name == "core" else f"tests/adapters/{name}")
 
 
@@ -164,7 +168,7 @@ def lowest(session: nox.Session, name: str) -> None:
 def versions(session: nox.Session, adapter: str, version: str) -> None:
     """Test one adapter on a framework version between oldest and newest."""
     framework = settings(adapter)["tool"]["callsheet"]["framework"]
-    session.install(*checkout(adapter, "test"), f"{framework}=={version}.*")
+    session.install(*checkout(adapter, "test"), f"{framework}=={version}.*", *beside(adapter, version))
     pytest(session, f"tests/adapters/{adapter}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
+from uuid import uuid4
 
 from callsheet.adapters import ScriptedCall
 from openai.types.responses import (
@@ -19,6 +20,14 @@ from openai.types.responses.response_output_item import LocalShellCall
 from pydantic import TypeAdapter
 
 from callsheet_openai_agents._inventory import all_names
+
+
+def item_id(prefix: str) -> str:
+    """Give an id for an item.
+
+    The SDK finds what it keeps about an item by this id, across runs, so no two items may share one.
+    """
+    return f"{prefix}_{uuid4().hex}"
 
 
 def tools_by_name(tools: Iterable[Any]) -> dict[str, Any]:
@@ -59,7 +68,7 @@ def _function(call: ScriptedCall, tool: Any) -> ResponseFunctionToolCall:
         # The SDK's own mark of a tool that was found by a search and belongs to no namespace.
         names = {"name": tool.name, "namespace": tool.name}
     return ResponseFunctionToolCall(
-        id=f"fc_{call.id}",
+        id=item_id("fc"),
         call_id=call.id or "",
         type="function_call",
         arguments=call.raw,
@@ -71,7 +80,7 @@ def _function(call: ScriptedCall, tool: Any) -> ResponseFunctionToolCall:
 def _custom(call: ScriptedCall, tool: Any) -> Any:
     text = call.raw if call.args is None or "input" not in call.args else call.args["input"]
     return ResponseCustomToolCall(
-        id=f"ctc_{call.id}", call_id=call.id or "", type="custom_tool_call", name=tool.name, input=text
+        id=item_id("ctc"), call_id=call.id or "", type="custom_tool_call", name=tool.name, input=text
     )
 
 
@@ -103,7 +112,7 @@ def _computer(call: ScriptedCall, tool: Any) -> Any:
 
 
 def _head(call: ScriptedCall, prefix: str, kind: str) -> dict[str, Any]:
-    return {"id": f"{prefix}_{call.id}", "call_id": call.id, "type": kind, "status": "completed"}
+    return {"id": item_id(prefix), "call_id": call.id, "type": kind, "status": "completed"}
 
 
 def _args(call: ScriptedCall) -> dict[str, Any]:

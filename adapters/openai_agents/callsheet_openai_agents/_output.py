@@ -15,7 +15,7 @@ from openai.types.responses import (
 from openai.types.responses.response_reasoning_item import Summary
 from pydantic_core import to_json
 
-from callsheet_openai_agents._items import call_item, native_item, tools_by_name
+from callsheet_openai_agents._items import call_item, item_id, native_item, tools_by_name
 
 
 def output_items(reply: ModelReply, output_schema: Any, tools: Iterable[Any]) -> list[Any]:
@@ -32,7 +32,7 @@ def output_items(reply: ModelReply, output_schema: Any, tools: Iterable[Any]) ->
     items: list[Any] = []
     if reply.thinking is not None:
         summary = [Summary(text=reply.thinking, type="summary_text")]
-        items.append(ResponseReasoningItem(id="rs_scripted", summary=summary, type="reasoning"))
+        items.append(ResponseReasoningItem(id=item_id("rs"), summary=summary, type="reasoning"))
     if (text := _text(reply, output_schema)) is not None:
         part = ResponseOutputText(text=text, type="output_text", annotations=[], logprobs=[])
         items.append(_message(part))
@@ -47,7 +47,7 @@ def output_items(reply: ModelReply, output_schema: Any, tools: Iterable[Any]) ->
 
 def _message(part: Any) -> ResponseOutputMessage:
     return ResponseOutputMessage(
-        id="msg_scripted", type="message", role="assistant", status="completed", content=[part]
+        id=item_id("msg"), type="message", role="assistant", status="completed", content=[part]
     )
 
 
