@@ -85,6 +85,7 @@ class OfflineBlock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        __tracebackhide__ = True
         del _open_blocks[self]
         _stack.set(_around())
         for release in self._release:
@@ -130,6 +131,7 @@ class OfflineBlock:
         self._report = None
 
     def _raise_swallowed(self, error: BaseException | None) -> None:
+        __tracebackhide__ = True
         if isinstance(error, NetworkBlockedError):
             return
         first, *others = self.attempts
@@ -187,6 +189,7 @@ def _install_hook() -> None:
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
     if (_open_blocks or event == _PROBE) and event in _WATCHED:
+        __tracebackhide__ = True
         _watched(event, args)
 
 
@@ -195,6 +198,7 @@ _audit.__cantrace__ = True  # type: ignore[attr-defined]
 
 
 def _watched(event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     global _hook_answers
     if event == _PROBE:
         _hook_answers = True
@@ -211,6 +215,7 @@ def _watched(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _judge_attempt(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     attempt = attempted(event, args)
     if attempt is None or all(block.permits(attempt) for block in blocks):
         return
@@ -218,6 +223,7 @@ def _judge_attempt(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any
 
 
 def _judge_child(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     command = _child_processes.unreachable_child(event, args)
     if command is None:
         return
@@ -231,6 +237,7 @@ def _judge_child(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, 
 
 
 def _refuse(blocks: tuple[OfflineBlock, ...], error: NetworkBlockedError) -> None:
+    __tracebackhide__ = True
     for block in blocks:
         block.record(error)
     raise error
