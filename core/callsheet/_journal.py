@@ -5,6 +5,8 @@ Holds values, never a session: a session that someone keeps alive keeps its patc
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,14 +34,12 @@ class Journal:
 current: Journal | None = None
 
 
-def begin() -> Journal:
-    """Begin a journal in the place of the one before."""
+@contextmanager
+def kept() -> Iterator[Journal]:
+    """Keep a journal of what happens inside; the one kept around it goes on afterwards."""
     global current
-    current = Journal()
-    return current
-
-
-def end() -> None:
-    """Keep no journal from here on."""
-    global current
-    current = None
+    around, current = current, Journal()
+    try:
+        yield current
+    finally:
+        current = around

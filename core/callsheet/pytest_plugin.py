@@ -93,11 +93,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """Keep a journal of the sessions of each test."""
-    _journal.begin()
-    try:
+    with _journal.kept():
         return (yield)
-    finally:
-        _journal.end()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -39,11 +39,8 @@ class AgentTestCase(unittest.TestCase):
         """Run the test, keeping a journal of its sessions unless somebody else does."""
         if _journal.current is not None:
             return super().run(result)
-        _journal.begin()
-        try:
+        with _journal.kept():
             return super().run(result)
-        finally:
-            _journal.end()
 
     def _callTestMethod(self, method: Callable[[], Any]) -> None:
         try:

@@ -41,12 +41,9 @@ def desk(**options):
 
 
 @pytest.fixture(autouse=True)
-def _nobody_reports():
+def _nobody_reports(monkeypatch):
     """The plugin of this suite keeps a journal; a plain unittest run has none."""
-    outer = _journal.current
-    _journal.end()
-    yield
-    _journal.current = outer
+    monkeypatch.setattr(_journal, "current", None)
 
 
 def run(case):
@@ -163,10 +160,10 @@ def test_a_journal_somebody_keeps_is_left_to_them():
         def test_it(self):
             desk(tools=[MockTool("search", response="row")]).sync_invoke("find it")
 
-    journal = _journal.begin()
-    run(Tests)
-    assert len(journal.results) == 1
-    assert _journal.current is journal
+    with _journal.kept() as journal:
+        run(Tests)
+        assert len(journal.results) == 1
+        assert _journal.current is journal
 
 
 def test_pytest_is_not_needed():
