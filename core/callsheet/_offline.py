@@ -227,13 +227,8 @@ def _judge_child(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, 
     command = _child_processes.unreachable_child(event, args)
     if command is None:
         return
-    test = current_test()
-    message = (
-        f"Refused to start `{command}`{f' in {test}' if test else ''}: {event} or its flags keep offline() "
-        "from closing that Python process's network. Start it with subprocess, without -I, -E and -S, or "
-        "outside the block."
-    )
-    _refuse(blocks, NetworkBlockedError(message))
+    refusal = _child_processes.refusal(event, command, current_test())
+    _refuse(blocks, NetworkBlockedError(refusal))
 
 
 def _refuse(blocks: tuple[OfflineBlock, ...], error: NetworkBlockedError) -> None:
