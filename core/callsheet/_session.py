@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
-from callsheet._errors import (
-    MockConfigError,
-    NetworkBlockedError,
-    SessionClosedError,
-    SessionError,
-    Violation,
-    described,
-)
+from callsheet._errors import MockConfigError, SessionClosedError, SessionError, Violation, described
 from callsheet._evidence import Evidence, tool_calls
 from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
@@ -95,7 +88,7 @@ class Session:
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
-        self._entered = ExitStack()
+        self._entered: AbstractContextManager[None] | None = None
         self._outer: Session | None = None
 
     # Opening and closing
@@ -119,12 +112,7 @@ class Session:
         thread_patches.hold(self)
         if self._patches is not None:
             self._patches.hold(self)
-        with ExitStack() as opened:
-            if self._around is not None:
-                opened.enter_context(self._around())
-            if self._network is not None:
-                self._network.open()
-            self._surroundings = opened.pop_all()
+        self._surround()
         self._state = "open"
         open_sessions[id(self)] = self
 
@@ -132,10 +120,13 @@ class Session:
     def activated(self) -> Iterator[None]:
         """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
+        if self._network is not None:
+            self._network.join()
         try:
-            with nullcontext() if self._network is None else self._network.inside():
-                yield
+            yield
         finally:
+            if self._network is not None:
+                self._network.part()
             leave(token, self)
 
     def close(self, error: BaseException | None = None) -> None:
@@ -154,11 +145,12 @@ class Session:
         self._state = "closed"
         open_sessions.pop(id(self), None)
         self._surroundings.close()
-        self._entered.close()
+        if self._entered is not None:
+            self._entered.__exit__(None, None, None)
         try:
             if self._network is not None:
                 self._network.close(error)
-        except NetworkBlockedError as blocked:
+        except BaseException as blocked:
             self._settle(blocked)
             raise
         self._settle(error)
@@ -182,7 +174,8 @@ class Session:
 
     def __enter__(self) -> Self:
         self.open()
-        self._entered.enter_context(self.activated())
+        self._entered = self.activated()
+        self._entered.__enter__()
         return self
 
     def __exit__(
@@ -193,10 +186,8 @@ class Session:
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, traceback)
+    async def __aexit__(self, *raised: Any) -> None:  # noqa: PYI036 - handed on
+        self.__exit__(*raised)
 
     @property
     def lets_real_run(self) -> bool:
@@ -369,6 +360,17 @@ class Session:
         return result
 
     # Inner workings
+
+    def _surround(self) -> None:
+        if self._network is not None:
+            self._network.open()
+        try:
+            if self._around is not None:
+                self._surroundings.enter_context(self._around())
+        except BaseException as error:
+            if self._network is not None:
+                self._network.close(error)
+            raise
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")

@@ -219,9 +219,24 @@ def test_code_could_belong_to_a_session_as_long_as_one_is_open_or_around_it():
 def test_a_block_is_left_by_the_code_inside_and_still_holds_for_what_it_started():
     block = offline()
     block.open()
-    with block.inside():
-        started = contextvars.copy_context()
+    block.join()
+    started = contextvars.copy_context()
+    block.part()
     started.run(reach_out)
     block.attempts.clear()
     block.close(None)
     assert not _open_blocks
+
+
+@pytest.mark.parametrize(
+    ("tools", "unmocked", "may"),
+    [
+        ((), "error", False),
+        ((), "real", True),
+        ((MockTool("search", response=1),), "real", False),
+        ((MockTool("search", response=1, when={"q": 1}),), "real", True),
+        ((MockTool.spy("Desk.search"),), "error", True),
+    ],
+)
+def test_a_session_says_whether_a_tool_could_run_for_real(tools, unmocked, may):
+    assert Session(tools=tools, unmocked=unmocked).may_run(["search"]) is may
