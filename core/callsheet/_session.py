@@ -362,15 +362,14 @@ class Session:
     # Inner workings
 
     def _surround(self) -> None:
+        if self._around is not None:
+            self._surroundings.enter_context(self._around())
         if self._network is not None:
-            self._network.open()
-        try:
-            if self._around is not None:
-                self._surroundings.enter_context(self._around())
-        except BaseException as error:
-            if self._network is not None:
-                self._network.close(error)
-            raise
+            try:
+                self._network.open()
+            except BaseException:
+                self._surroundings.close()
+                raise
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import socket
 
@@ -188,17 +189,33 @@ def test_the_network_stays_closed_between_the_events_of_a_stream():
 
 
 def test_a_session_whose_surroundings_fail_leaves_the_network_as_it_was():
-    class Refused(Session):
-        pass
-
     def around():
         raise RuntimeError("no surroundings")
 
-    session = Refused(offline=True, around=around)
+    session = Session(offline=True, around=around)
     with pytest.raises(RuntimeError, match="no surroundings"):
         session.open()
     assert not _open_blocks
     assert not session.is_open
+
+
+def test_a_session_that_can_not_close_the_network_leaves_its_surroundings():
+    said = []
+
+    @contextlib.contextmanager
+    def around():
+        said.append("entered")
+        yield
+        said.append("left")
+
+    def refuse():
+        raise RuntimeError("no audit hook")
+
+    session = Session(offline=True, around=around)
+    session._network.open = refuse
+    with pytest.raises(RuntimeError, match="no audit hook"):
+        session.open()
+    assert said == ["entered", "left"]
 
 
 def test_code_could_belong_to_a_session_as_long_as_one_is_open_or_around_it():
