@@ -35,7 +35,7 @@ from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
-from callsheet._values import ToolCall, TraceEntry, Usage
+from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
 __all__ = [
     "AgentResult",
@@ -45,6 +45,7 @@ __all__ = [
     "FrameworkAdapter",
     "InvalidArgumentsError",
     "Inventory",
+    "Kind",
     "LangGraphAdapter",
     "MockAnswerError",
     "MockConfigError",
