@@ -131,10 +131,7 @@ class Session:
             leave(token, self)
 
     def close(self, error: BaseException | None = None) -> None:
-        """End the session; whatever still belongs to it is refused from here on.
-
-        Args:
-            error: The exception that is on its way out, if any.
+        """End the session, `error` being on its way out; whatever still belongs to it is refused.
 
         Raises:
             Violation: A promise was broken, whatever the framework made of it.
@@ -365,12 +362,12 @@ class Session:
     def _surround(self) -> None:
         if self._around is not None:
             self._surroundings.enter_context(self._around())
-        if self._network is not None:
-            try:
+        try:
+            if self._network is not None:
                 self._network.open()
-            except BaseException:
-                self._surroundings.close()
-                raise
+        except BaseException:
+            self._surroundings.close()
+            raise
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
