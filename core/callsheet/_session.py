@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
@@ -18,7 +17,7 @@ from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
-from callsheet._scope import SCOPE, Scope, leave, open_sessions
+from callsheet._scope import SCOPE, Scope, entered, leave, open_sessions
 from callsheet._script import ModelReply
 from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
@@ -67,7 +66,7 @@ class Session:
         metadata: Mapping[str, Any] | None = None,
         native_model: Any = None,
         owner: object = None,
-        around: Callable[[], AbstractContextManager[None]] | None = None,
+        around: Callable[[], AbstractContextManager[Any]] | None = None,
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
@@ -84,6 +83,8 @@ class Session:
         self.owner = owner
         self._around = around
         self._surroundings = ExitStack()
+        # What an adapter keeps for as long as the session lives.
+        self.kept: dict[Any, Any] = {}
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations = Violations()
         self._result: AgentResult | None = None
@@ -141,8 +142,8 @@ class Session:
         if self._state != "open":
             return
         self._state = "closed"
-        open_sessions.pop(id(self), None)
         self._surroundings.close()
+        open_sessions.pop(id(self), None)
         if self._entered is not None:
             self._entered.__exit__(None, None, None)
         try:
@@ -176,21 +177,24 @@ class Session:
         self._entered.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self.close(error)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(self, *raised: Any) -> None:  # noqa: PYI036 - handed on
-        self.__exit__(*raised)
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self.close(error)
 
     @property
     def lets_real_run(self) -> bool:
         """Whether tools without a mock run."""
         return self._desk.lets_real_run
+
+    @property
+    def tool_names(self) -> set[str]:
+        """The tools known so far."""
+        return self._inventory.tool_names()
 
     @property
     def declared_tools(self) -> set[str]:
@@ -285,10 +289,9 @@ class Session:
             self._evidence.forget_answer()
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
-    @contextmanager
     def inside(
         self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Make the code inside belong to a run, to a call of it, and to a place of the adapter's own.
 
         Without a place the one around stays.
@@ -296,11 +299,7 @@ class Session:
         around = SCOPE.get()
         if place is None and around is not None and around.session is self:
             place = around.place
-        token = SCOPE.set(Scope(self, run, call, place))
-        try:
-            yield
-        finally:
-            leave(token, self)
+        return entered(Scope(self, run, call, place))
 
     @contextmanager
     def run(
@@ -323,6 +322,10 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
+
+    def annotate(self, **metadata: Any) -> None:
+        """Put more into `result.metadata`."""
+        self._metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
@@ -351,8 +354,7 @@ class Session:
         """What happened so far; after an exception, up to there."""
         if self._result is not None:
             return self._result
-        known_tools = sorted(self._inventory.tool_names())
-        result = self._evidence.result({**self.metadata, "known_tools": known_tools})
+        result = self._evidence.result({**self.metadata, "known_tools": sorted(self._inventory.tool_names())})
         if self._state == "closed":
             self._result = result
         return result
