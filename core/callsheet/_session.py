@@ -325,7 +325,7 @@ class Session:
 
     def annotate(self, **metadata: Any) -> None:
         """Put more into `result.metadata`."""
-        self._metadata.update(metadata)
+        self.metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
