@@ -22,7 +22,7 @@ from callsheet._offline import _open_blocks
 from callsheet._scope import SCOPE, active_scope, open_sessions, session_in_reach
 from callsheet.adapters import ToolRequest
 from tests.core.toy_adapter import ToyAdapter
-from tests.core.toy_framework import ToyAgent, ToyRunner, ToyTool
+from tests.core.toy_framework import ToyAgent, ToyTool
 
 ASK = {"tool_calls": [{"name": "search", "args": {}}]}
 
@@ -150,42 +150,35 @@ def test_a_swallowed_attempt_at_the_network_is_raised_when_the_session_ends():
 
 
 def test_the_network_stays_closed_between_the_events_of_a_stream():
-    seen = []
+    met = []
 
-    def answer(args):
-        seen.append("asked")
-        reach_out()
-        return "mocked"
+    class Streaming(ToyAdapter):
+        """Streams while a task of the run works on, as frameworks do."""
+
+        async def _stream(self, session, message, history, options):
+            async def work():
+                await consuming.wait()
+                reach_out()
+                met.append("blocked")
+
+            async def events():
+                task = asyncio.create_task(work())
+                yield "first"
+                await task
+
+            return events()
+
+    consuming = asyncio.Event()
 
     async def main():
-        # A task of the run that works while the consumer has the event.
-        adapter = desk(tools=[MockTool("search", response=answer)])
-        tasks = []
-        events = ToyRunner.events
+        async for _ in Streaming(ToyAgent("Desk"), model=FakeModel(), strict=False).stream("hi"):
+            consuming.set()
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert met == ["blocked"]
 
-        async def events_in_a_task(self, *args, **options):
-            queue = asyncio.Queue()
-
-            async def produce():
-                async for event in events(self, *args, **options):
-                    await queue.put(event)
-
-            tasks.append(asyncio.create_task(produce()))
-            for _ in range(2):
-                yield await queue.get()
-                yield "pause"
-
-        ToyRunner.events = events_in_a_task
-        try:
-            async for _ in adapter.stream("hi"):
-                await asyncio.sleep(0.01)
-        finally:
-            ToyRunner.events = events
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-    with pytest.raises(NetworkBlockedError):
+    with pytest.raises(NetworkBlockedError, match="Network blocked"):
         asyncio.run(main())
-    assert seen == ["asked"]
 
 
 def test_a_session_whose_surroundings_fail_leaves_the_network_as_it_was():
