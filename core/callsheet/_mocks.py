@@ -122,7 +122,7 @@ class MockTool:
     def note(self, args: dict[str, Any] | None) -> None:
         """Count a call that the real tool answers."""
         with self._lock:
-            self._calls.append(detached(args) if args is not None else {})
+            self._calls.append(args if args is not None else {})
 
     def matches(self, args: Mapping[str, Any] | None) -> bool:
         """Say whether `when` accepts these arguments."""
@@ -178,7 +178,7 @@ class MockTool:
     def _take(self, args: dict[str, Any]) -> Any:
         with self._lock:
             number = len(self._calls)
-            self._calls.append(detached(args))
+            self._calls.append(args)
         if self._failure is not None and number >= self._fails_from:
             raise _fresh(self._failure)
         answer = self._response if self._responses is None else self._scripted(number)
@@ -211,8 +211,8 @@ def detached(value: Any) -> Any:
 
 def snapshot(answer: Any) -> Any:
     """Give an answer as it is now; one that refuses to be copied stays itself."""
-    if isinstance(answer, _ATOMS):
-        return answer
+    if isinstance(answer, (*_ATOMS, dict, list)):
+        return detached(answer)
     try:
         return deepcopy(answer)
     except Exception:  # noqa: BLE001 - a callable's answer may refuse to be copied in any way
