@@ -15,8 +15,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import partial, wraps
 from pathlib import Path
@@ -67,7 +67,8 @@ class OfflineBlock:
         # The process that judges the attempts; it is another one when they are reported to a parent.
         self._owner = os.getpid() if reporting_to is None else None
 
-    def __enter__(self) -> Self:
+    def open(self) -> None:
+        """Begin to block for the code that is `inside`."""
         if self in _open_blocks:
             raise CallsheetError("This offline() block is already open; make a new one with offline().")
         _install_hook()
@@ -76,7 +77,33 @@ class OfflineBlock:
         self._raises_swallowed = self.strict and not any(block.strict for block in around)
         self.attempts.clear()
         _open_blocks[self] = None
-        _stack.set((*around, self))
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Put the code inside into this block; what it starts stays in it until the block is closed."""
+        _stack.set((*_around(), self))
+        try:
+            yield
+        finally:
+            _stack.set(tuple(block for block in _around() if block is not self))
+
+    def close(self, error: BaseException | None) -> None:
+        """End the block, `error` being on its way out.
+
+        Raises:
+            NetworkBlockedError: The code inside swallowed it.
+        """
+        del _open_blocks[self]
+        _stack.set(_around())
+        for release in self._release:
+            release()
+        self._collect_report()
+        if self.attempts and self._raises_swallowed:
+            self._raise_swallowed(error)
+
+    def __enter__(self) -> Self:
+        self.open()
+        _stack.set((*_around(), self))
         return self
 
     def __exit__(
@@ -86,13 +113,7 @@ class OfflineBlock:
         traceback: TracebackType | None,
     ) -> None:
         __tracebackhide__ = True
-        del _open_blocks[self]
-        _stack.set(_around())
-        for release in self._release:
-            release()
-        self._collect_report()
-        if self.attempts and self._raises_swallowed:
-            self._raise_swallowed(error)
+        self.close(error)
 
     def permits(self, attempt: Any) -> bool:
         """Say whether this block lets the attempt through."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,11 @@ carried(SCOPE)
 open_sessions: dict[int, Session] = {}
 
 
+def session_in_reach() -> bool:
+    """Say whether the running code belongs to a session or could: whichever that is, calling will tell."""
+    return SCOPE.get() is not None or bool(open_sessions)
+
+
 def active_scope() -> Scope | None:
     """Give the scope of the running code, or None when no session is open.
 
@@ -57,3 +62,17 @@ def active_scope() -> Scope | None:
     for session in sessions:
         session.poison(refusal)
     raise refusal
+
+
+def leave(token: Token[Scope | None], session: Session) -> None:
+    """Undo a `SCOPE.set` of a session.
+
+    An async fixture may end in another context than it began in, or in a copy of it: there the token is
+    worth nothing, and what is to be undone is whatever of the session is still set.
+    """
+    try:
+        SCOPE.reset(token)
+    except ValueError:
+        scope = SCOPE.get()
+        if scope is not None and scope.session is session:
+            SCOPE.set(None if token.old_value is Token.MISSING else token.old_value)

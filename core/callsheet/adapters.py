@@ -30,12 +30,12 @@ from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
-from callsheet._scope import Scope, active_scope
+from callsheet._scope import Scope, active_scope, session_in_reach
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
-from callsheet._values import ToolCall, TraceEntry, Usage
+from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
 __all__ = [
     "AgentResult",
@@ -45,6 +45,7 @@ __all__ = [
     "FrameworkAdapter",
     "InvalidArgumentsError",
     "Inventory",
+    "Kind",
     "LangGraphAdapter",
     "MockAnswerError",
     "MockConfigError",
@@ -78,6 +79,7 @@ __all__ = [
     "listed",
     "message_text",
     "parse_arguments",
+    "session_in_reach",
     "wrap",
 ]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
 
-from callsheet.adapters import Patch, active_scope
+from callsheet.adapters import Patch, session_in_reach
 
 _NO_DEFAULT: Any = object()
 
@@ -53,7 +53,7 @@ class Slot:
             own = vars(tool)[self._name]
         except KeyError:
             raise AttributeError(self._name) from None
-        if own is None or active_scope() is None:
+        if own is None or not session_in_reach():
             return own
         key = (id(tool), id(own))
         stand_in = self._known.get(key)
