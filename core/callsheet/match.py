@@ -36,8 +36,6 @@ __all__ = [
 ]
 
 _ABSENT = object()
-_DEFAULT_REL = Fraction(1, 10**6)
-_DEFAULT_ABS = Fraction(1, 10**12)
 
 
 class Anything(Matcher):
@@ -68,13 +66,16 @@ class Called(Matcher):
 
     def accepts(self, actual: Any) -> bool:
         """Say whether a `ToolCall`, or a dict or step with a name and args, is such a call."""
-        if isinstance(actual, Mapping):
+        if not isinstance(actual, ToolCall) and isinstance(actual, Mapping):
             name, args = actual.get("name", _ABSENT), actual.get("args")
         else:
             name, args = getattr(actual, "name", _ABSENT), getattr(actual, "args", None)
-        if not isinstance(args, Mapping) or not equal(self.tool_name, name):
+        if not isinstance(args, dict | Mapping) or not equal(self.tool_name, name):
             return False
-        return all(key in args and equal(value, args[key]) for key, value in self.args.items())
+        for key, value in self.args.items():
+            if key not in args or not equal(value, args[key]):
+                return False
+        return True
 
     def example(self) -> ToolCall | None:
         """Give the call with exactly the arguments given."""
@@ -151,9 +152,13 @@ class Approx(Matcher):
         self.expected = expected
         self.rel = rel
         self.abs = abs
+        default = rel is None and abs is None
+        self._tolerances = (1e-6, 1e-12) if default else (float(rel or 0), float(abs or 0))
 
     def accepts(self, actual: Any) -> bool:
         """Say whether a number, or every number inside, is close enough."""
+        if type(self.expected) is float and type(actual) is float:
+            return self._near(self.expected, actual)
         return self._close(self.expected, actual)
 
     def _close(self, expected: Any, actual: Any) -> bool:
@@ -169,15 +174,23 @@ class Approx(Matcher):
                 and len(expected) == len(actual)
                 and all(self._close(one, other) for one, other in zip(expected, actual, strict=True))
             )
-        return equal(expected, actual) or (
-            _is_finite(expected) and _is_finite(actual) and self._near(Fraction(expected), Fraction(actual))
-        )
+        if type(expected) is float and type(actual) is float:
+            return self._near(expected, actual)
+        if equal(expected, actual):
+            return True
+        if not _is_finite(expected) or not _is_finite(actual):
+            return False
+        # Fractions mix every kind of number, without rounding or overflow.
+        rel, absolute = map(Fraction, self._tolerances)
+        expected, actual = Fraction(expected), Fraction(actual)
+        return bool(abs(actual - expected) <= max(rel * abs(expected), absolute))
 
-    def _near(self, expected: Fraction, actual: Fraction) -> bool:
-        default = self.rel is None and self.abs is None
-        rel = _DEFAULT_REL if default else Fraction(self.rel or 0)
-        absolute = _DEFAULT_ABS if default else Fraction(self.abs or 0)
-        return abs(actual - expected) <= max(rel * abs(expected), absolute)
+    def _near(self, expected: float, actual: float) -> bool:
+        rel, absolute = self._tolerances
+        distance = abs(actual - expected)
+        if distance <= max(rel * abs(expected), absolute):
+            return math.isfinite(distance)
+        return equal(expected, actual)
 
     def __repr__(self) -> str:
         tolerances = {"rel": self.rel, "abs": self.abs}
