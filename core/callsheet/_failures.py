@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 from callsheet._alignment import Edit
+from callsheet._colour import painted
 from callsheet._edits import edits_in_any_order, edits_in_order
 from callsheet._expected import Expected
 from callsheet._failure_details import edit_lines
@@ -94,7 +95,7 @@ def failure_text(
         lines += edit_lines(edit, expected, actual)
     if len(needed) > _MOST_EDITS:
         lines.append(f"  ... and {len(needed) - _MOST_EDITS} more edits")
-    return "\n".join([*lines, "", *table_lines(edits, expected, actual, free)])
+    return painted("\n".join([*lines, "", *table_lines(edits, expected, actual, free)]))
 
 
 def names_text(calls: Sequence[ToolCall]) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Set
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any
 
 from callsheet._arg_policy import ArgPolicy
@@ -269,4 +269,6 @@ class Satisfies(Matcher):
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        return False
+    return isinstance(value, Rational) or math.isfinite(value)  # a large int does not fit a float
