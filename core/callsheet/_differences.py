@@ -75,13 +75,12 @@ def _side(value: Any) -> str:
 
 
 def _size(value: Any) -> int:
-    """Count the values inside, as far as the bound."""
-    count, pending = 0, [value]
+    """Count the values inside, as far as the bound; a container that contains itself counts once."""
+    count, pending, seen = 0, [value], set()
     while pending and count <= _MOST_VALUES:
         item = pending.pop()
         count += 1
-        if isinstance(item, Mapping):
-            pending.extend(item.values())
-        elif isinstance(item, list | tuple | set | frozenset):
-            pending.extend(item)
+        if isinstance(item, Mapping | list | tuple | set | frozenset) and id(item) not in seen:
+            seen.add(id(item))
+            pending.extend(item.values() if isinstance(item, Mapping) else item)
     return count
