@@ -36,7 +36,13 @@ def main() -> None:
     if toolcallcheck is None:
         print("toolcallcheck is not installed; its column stays empty.")
     print(f"{'case':<58} {'callsheet':>10} {'toolcallcheck':>14} {'ratio':>7}")
-    for name, ours, theirs in [*flat_cases(), *nested_cases(), *matcher_cases(), *order_cases(), *failure_cases()]:
+    for name, ours, theirs in [
+        *flat_cases(),
+        *nested_cases(),
+        *matcher_cases(),
+        *order_cases(),
+        *failure_cases(),
+    ]:
         report(name, ours, theirs)
     expected, result, _ = inserted()
     text = failure(lambda: assert_tool_calls(result, expected))
@@ -95,7 +101,11 @@ def matcher_cases() -> list[tuple[str, Run, Run | None]]:
     loose = [Called("pay", amount=Satisfies(lambda amount, n=n: amount < n + 1)) for n in range(500)]
     return [
         (f"500 x 500 {name}, any order", unordered(calls, shuffle(wanted)), None)
-        for name, wanted in (("Called matchers", exact), ("dicts with matchers", dicts), ("overlapping matchers", loose))
+        for name, wanted in (
+            ("Called matchers", exact),
+            ("dicts with matchers", dicts),
+            ("overlapping matchers", loose),
+        )
     ]
 
 
@@ -104,7 +114,11 @@ def order_cases() -> list[tuple[str, Run, Run | None]]:
     names = [NAMES[n % 5] for n in range(COUNT)]
     calls = [ToolCall(name, turn=turn) for turn, name in enumerate(names)]
     return [
-        ("InOrder of 3 over 10000 calls", lambda: assert_calls(calls, InOrder("search", "book", "pay")), None),
+        (
+            "InOrder of 3 over 10000 calls",
+            lambda: assert_calls(calls, InOrder("search", "book", "pay")),
+            None,
+        ),
         (
             "InOrder of 10000, extras forbidden",
             lambda: assert_calls(calls, InOrder(*names), extras="forbid"),

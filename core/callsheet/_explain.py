@@ -25,7 +25,9 @@ def explain_comparison(left: Any, right: Any) -> list[str] | None:
     if not _are_calls(actual) or (not actual and not _are_calls(expected)):
         return None
     try:
-        wanted = [_whole(item) if isinstance(item, ToolCall) else expected_calls([item])[0] for item in expected]
+        wanted = [
+            _whole(item) if isinstance(item, ToolCall) else expected_calls([item])[0] for item in expected
+        ]
     except ExpectationError:
         return None
     edits = edits_in_order(wanted, actual)

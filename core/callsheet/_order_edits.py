@@ -143,9 +143,7 @@ def _example(atom: Atom) -> Example:
     return Example(atom.expected, atom.expected.example())
 
 
-def _path(
-    node: _Node | None, reached: dict[_Node, tuple[OrderEdit | None, _Node | None]]
-) -> list[OrderEdit]:
+def _path(node: _Node | None, reached: dict[_Node, tuple[OrderEdit | None, _Node | None]]) -> list[OrderEdit]:
     edits = []
     while node is not None:
         edit, node = reached[node]

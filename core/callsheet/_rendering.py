@@ -26,7 +26,7 @@ def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
     note = f"...<{len(text)} characters>..."
     head = max(0, limit - len(note)) * 2 // 3
     tail = max(0, limit - len(note) - head)
-    return f"{text[:head]}{note}{text[len(text) - tail:]}"
+    return f"{text[:head]}{note}{text[len(text) - tail :]}"
 
 
 def wrapped(label: str, text: str, *, indent: int) -> list[str]:

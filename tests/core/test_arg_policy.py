@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from callsheet import AgentResult, ExpectationError, ToolCall, TraceEntry, assert_tool_calls, assert_trajectory
+from callsheet import (
+    AgentResult,
+    ExpectationError,
+    ToolCall,
+    TraceEntry,
+    assert_tool_calls,
+    assert_trajectory,
+)
 from callsheet._paths import parse_path, places, remove, set_default, values_at
 from callsheet.match import Anything, ArgPolicy, Called, Regex
 
@@ -32,7 +39,10 @@ def test_ignored_paths_are_left_out_on_both_sides() -> None:
 
 
 def test_defaults_fill_either_side() -> None:
-    made = [ToolCall("book", {"city": "Oslo", "meta": {}}), ToolCall("book", {"city": "Oslo", "unit": "C", "meta": {"v": 1}})]
+    made = [
+        ToolCall("book", {"city": "Oslo", "meta": {}}),
+        ToolCall("book", {"city": "Oslo", "unit": "C", "meta": {"v": 1}}),
+    ]
     expected = [
         {"name": "book", "args": {"city": "Oslo", "unit": "C", "meta": {"v": 1}}},
         {"name": "book", "args": {"city": "Oslo", "meta": {}}},

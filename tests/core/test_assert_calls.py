@@ -39,7 +39,9 @@ class Session:
         self.trace = RESULT.trace
 
 
-@pytest.mark.parametrize("subject", [RESULT, Session(), CALLS, tuple(CALLS)], ids=["result", "session", "list", "tuple"])
+@pytest.mark.parametrize(
+    "subject", [RESULT, Session(), CALLS, tuple(CALLS)], ids=["result", "session", "list", "tuple"]
+)
 def test_every_way_to_write_an_expected_call(subject: Any) -> None:
     assert_tool_calls(
         subject,
@@ -117,7 +119,9 @@ def test_something_that_has_no_tool_calls_is_refused(subject: Any) -> None:
 
 
 def test_a_tool_the_agent_does_not_have_is_an_error_and_not_a_pass() -> None:
-    result = AgentResult("Hi.", metadata={"known_tools": ["book", "search"]}, trace=[TraceEntry("user", "Hi")])
+    result = AgentResult(
+        "Hi.", metadata={"known_tools": ["book", "search"]}, trace=[TraceEntry("user", "Hi")]
+    )
     with pytest.raises(UnknownToolError, match=r"no tool 'serach'.*'book', 'search'.*Did you mean 'search'"):
         assert_tool_calls(result, ["serach"])
     with pytest.raises(UnknownToolError):
@@ -129,7 +133,9 @@ def test_a_tool_the_agent_does_not_have_is_an_error_and_not_a_pass() -> None:
 
 
 def test_a_call_made_counts_as_known() -> None:
-    made = AgentResult(tool_calls=[ToolCall("invented", outcome="unknown")], metadata={"known_tools": ["book"]})
+    made = AgentResult(
+        tool_calls=[ToolCall("invented", outcome="unknown")], metadata={"known_tools": ["book"]}
+    )
     assert_tool_calls(made, ["invented"])
 
 

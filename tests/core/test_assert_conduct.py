@@ -29,7 +29,13 @@ from callsheet.match import Satisfies
 RESULT = AgentResult(
     "Booked H2 for 240.",
     [
-        ToolCall("search", {"city": "Oslo"}, response={"hotels": [{"id": "H1"}, {"id": "H2"}]}, turn=0, duration=1.5),
+        ToolCall(
+            "search",
+            {"city": "Oslo"},
+            response={"hotels": [{"id": "H1"}, {"id": "H2"}]},
+            turn=0,
+            duration=1.5,
+        ),
         ToolCall("confirm", {"hotel": "H2"}, response="Yes, please", turn=1, duration=0.25),
         ToolCall("book", {"hotel": "H2", "extras": [{"of": "H1"}]}, response={"price": 240}, turn=2),
     ],
@@ -63,7 +69,9 @@ def test_every_limit_exceeded_is_named() -> None:
     fails(lambda: assert_budget(AgentResult(metadata={"turns": 2}), turns=1), "turns: 2 > 1")
 
 
-@pytest.mark.parametrize("limits", [{}, {"turns": -1}, {"tokens": True}, {"duration": "1"}, {"duration": float("nan")}])
+@pytest.mark.parametrize(
+    "limits", [{}, {"turns": -1}, {"tokens": True}, {"duration": "1"}, {"duration": float("nan")}]
+)
 def test_a_budget_that_says_nothing_is_refused(limits: dict[str, Any]) -> None:
     with pytest.raises(ExpectationError):
         assert_budget(RESULT, **limits)
@@ -104,7 +112,12 @@ def test_loops() -> None:
 
 def test_allowed_tools() -> None:
     assert_only_tools(RESULT, ["search", "confirm", "book", "cancel"])
-    fails(lambda: assert_only_tools(RESULT, ["search", "confirm"]), "1 call(s)", "[2] book(", "'search', 'confirm'")
+    fails(
+        lambda: assert_only_tools(RESULT, ["search", "confirm"]),
+        "1 call(s)",
+        "[2] book(",
+        "'search', 'confirm'",
+    )
     with pytest.raises(ExpectationError, match="Put it in brackets"):
         assert_only_tools(RESULT, "search")
 
@@ -125,8 +138,14 @@ def test_confirmed() -> None:
         ([ToolCall("ask", response=1), ToolCall("pay")], "answered 1"),
         ([ToolCall("ask", response="yesterday"), ToolCall("pay")], "answered 'yesterday'"),
         ([ToolCall("ask", response=True, error="broken"), ToolCall("pay")], "answered 'broken'"),
-        ([ToolCall("ask", response=True), ToolCall("ask", response=False), ToolCall("pay")], "answered False"),
-        ([ToolCall("ask", response=True), ToolCall("pay"), ToolCall("ask"), ToolCall("pay", {"n": 2})], "pay(n=2)"),
+        (
+            [ToolCall("ask", response=True), ToolCall("ask", response=False), ToolCall("pay")],
+            "answered False",
+        ),
+        (
+            [ToolCall("ask", response=True), ToolCall("pay"), ToolCall("ask"), ToolCall("pay", {"n": 2})],
+            "pay(n=2)",
+        ),
     ],
 )
 def test_not_confirmed(calls: list[ToolCall], says: str) -> None:
@@ -161,7 +180,9 @@ def test_the_final_text_agrees_with_the_answers() -> None:
         return str(calls[-1].response["price"]) in response
 
     assert_response_consistent(RESULT, names_the_price)
-    wrong = AgentResult("Booked for 99.", [*RESULT.tool_calls[:2], ToolCall("x", error="no"), RESULT.tool_calls[2]])
+    wrong = AgentResult(
+        "Booked for 99.", [*RESULT.tool_calls[:2], ToolCall("x", error="no"), RESULT.tool_calls[2]]
+    )
     fails(
         lambda: assert_response_consistent(wrong, names_the_price),
         "says names_the_price",
@@ -223,5 +244,7 @@ def test_the_scope_of_one_agent() -> None:
     assert refunds.metadata == {"turns": 2, "known_tools": ["route", "refund"]}
     assert refunds.usage == Usage()
     assert AgentResult(tool_calls=result.tool_calls).by_agent("Triage").response == ""
-    with pytest.raises(ExpectationError, match="No agent 'Refund' took part; agents: 'Triage', 'Refunds'.*Did you mean"):
+    with pytest.raises(
+        ExpectationError, match="No agent 'Refund' took part; agents: 'Triage', 'Refunds'.*Did you mean"
+    ):
         result.by_agent("Refund")

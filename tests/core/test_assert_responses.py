@@ -51,7 +51,10 @@ def test_what_is_there_passes(subject: Any) -> None:
         (lambda: assert_response_equals(RESULT, "Invoice INV-043 was sent."), "first diff at position 14"),
         (lambda: assert_model_used(RESULT, "nova"), "Expected model 'nova', got 'nova-pro'"),
         (lambda: assert_headers(RESULT, {"X-Site-Id": "1"}), "Header 'X-Site-Id': expected '1', got '1234'"),
-        (lambda: assert_headers(RESULT, {"X-Site": "1"}), "Missing header 'X-Site'.*Did you mean 'X-Site-Id'"),
+        (
+            lambda: assert_headers(RESULT, {"X-Site": "1"}),
+            "Missing header 'X-Site'.*Did you mean 'X-Site-Id'",
+        ),
         (lambda: assert_headers(RESULT, {"X-Site-Id": "1234"}, exact=True), "Unexpected headers: 'Accept'"),
     ],
 )

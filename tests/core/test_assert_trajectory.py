@@ -39,7 +39,10 @@ RESULT = AgentResult(
     [
         ("exact", [ASK, SEARCH, BOOK, DONE]),
         ("exact", [{"role": "system"}, ASK, SEARCH, BOOK, DONE]),
-        ("exact", [{"role": "user"}, {"role": "tool", "content": ["H1"]}, ToolCall("book", {"hotel": "H1"}), ANY]),
+        (
+            "exact",
+            [{"role": "user"}, {"role": "tool", "content": ["H1"]}, ToolCall("book", {"hotel": "H1"}), ANY],
+        ),
         ("exact", [ASK, TraceEntry("tool", tool_call=ToolCall("search", {"city": "Oslo"})), BOOK, DONE]),
         ("subset", [DONE, ASK]),
         ("subset", []),

@@ -220,6 +220,13 @@ def test_arrays_are_equal_by_shape_and_elements() -> None:
     assert not equal(Array(1), Array(1, 1))
 
 
+def test_any_number_of_types_is_compared() -> None:
+    for n in range(2_100):
+        box = type(f"Box{n}", (), {"__eq__": lambda self, other: other == "box"})()
+        assert equal([box], ["box"])
+    assert equal(Box(1), Box(1.0))
+
+
 def test_what_decides_for_itself_is_told_from_plain_values() -> None:
     assert decides_equality(ANY)
     assert decides_equality(IsInt())
@@ -235,16 +242,21 @@ def test_a_value_too_deep_to_hash_is_not_frozen() -> None:
 
 
 _SCALARS = (
-    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, -0.0, 0.5, math.nan])
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.sampled_from([0.0, 1.0, -0.0, 0.5, math.nan])
     | st.sampled_from(["", "a", b"a", bytearray(b"a"), Decimal(1), Decimal("nan"), Fraction(1, 2), 1j])
 )
 _HASHABLE = st.none() | st.booleans() | st.integers(-1, 1) | st.sampled_from([1.0, "a", b"a", (1,), (True,)])
 VALUES = st.recursive(
     _SCALARS,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.tuples(inner, inner)
-    | st.dictionaries(_HASHABLE, inner, max_size=3)
-    | st.sets(_HASHABLE, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(_HASHABLE, inner, max_size=3)
+        | st.sets(_HASHABLE, max_size=3)
+    ),
     max_leaves=6,
 )
 

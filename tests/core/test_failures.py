@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callsheet import AgentResult, ToolCall, TraceEntry, assert_tool_call_order, assert_tool_calls, assert_trajectory
+from callsheet import (
+    AgentResult,
+    ToolCall,
+    TraceEntry,
+    assert_tool_call_order,
+    assert_tool_calls,
+    assert_trajectory,
+)
 from callsheet._alignment import align
 from callsheet._explain import explain_comparison
 from callsheet.diff import format_tool_call_diff, format_value_diff
@@ -67,8 +74,16 @@ def test_a_failure_reads_top_down() -> None:
         ("abc", ["b", "c", "a"], ["1 edit", "[2] ↕ MOVED: a(...), made as [0] instead"]),
         ("abc", ["a", "q", "c"], ["1 edit", "another tool: 'q' → 'b'"]),
         ("ab", ["a", Called("b", n=5)], ["1 edit", "expected: Called('b', n=5)"]),
-        ("a", [{"name": "a", "response": 3, "agent": "Desk"}], ["response: ~value: 3 → None", "agent: ~value: 'Desk'"]),
-        ("a", [ToolCall("a", {"n": 0}, error="x")], ["expected: a(n=0) with error='x'", "error: ~value: 'x' → None"]),
+        (
+            "a",
+            [{"name": "a", "response": 3, "agent": "Desk"}],
+            ["response: ~value: 3 → None", "agent: ~value: 'Desk'"],
+        ),
+        (
+            "a",
+            [ToolCall("a", {"n": 0}, error="x")],
+            ["expected: a(n=0) with error='x'", "error: ~value: 'x' → None"],
+        ),
         ("a", [{"name": Regex("b"), "args": Partial({"n": 0})}], ["expected: Regex('b')(Partial({'n': 0}))"]),
         ("a", [{"name": "a", "args": {"n": {"deep": [1]}}}], ["arg diff: ~n: {'deep': [1]} → 0"]),
         ("a", [{"name": "a", "args": {f"k{n}": n for n in range(9)}}], ["arg diff: ... and 5 more"]),
@@ -92,7 +107,9 @@ def test_a_misspelt_tool_is_told_from_a_missing_one() -> None:
 def test_any_order_pairs_what_is_left_by_tool() -> None:
     text = text_of(
         lambda: assert_tool_calls(
-            calls("aab"), [{"name": "b", "args": {"n": 9}}, "a", "c", Anything() & Called("z")], strict_order=False
+            calls("aab"),
+            [{"name": "b", "args": {"n": 9}}, "a", "c", Anything() & Called("z")],
+            strict_order=False,
         )
     )
     assert "4 edits" in text
@@ -111,15 +128,23 @@ def test_gaps_are_no_edits() -> None:
 
 def test_steps_show_role_and_text() -> None:
     result = AgentResult(
-        trace=[TraceEntry("user", "Hi"), TraceEntry("tool", tool_call=LOOKUP), TraceEntry("assistant", "Done")]
+        trace=[
+            TraceEntry("user", "Hi"),
+            TraceEntry("tool", tool_call=LOOKUP),
+            TraceEntry("assistant", "Done"),
+        ]
     )
     text = text_of(
-        lambda: assert_trajectory(result, [{"role": "user", "content": "Ho"}, {"role": "tool"}, {"role": "assistant"}])
+        lambda: assert_trajectory(
+            result, [{"role": "user", "content": "Ho"}, {"role": "tool"}, {"role": "assistant"}]
+        )
     )
     assert "expected: user: 'Ho'" in text
     assert "actual:   user: 'Hi'" in text
     assert "content: ~value: 'Ho' → 'Hi'" in text
-    text = text_of(lambda: assert_trajectory(result, [{"role": "tool", "name": "lookup", "args": {}}], mode="subset"))
+    text = text_of(
+        lambda: assert_trajectory(result, [{"role": "tool", "name": "lookup", "args": {}}], mode="subset")
+    )
     assert "expected: tool: lookup()" in text
     assert "arg diff: +id=7" in text
     assert "1 edit" in text
@@ -158,7 +183,9 @@ def test_many_edits_are_cut() -> None:
 )
 def test_huge_values_are_bounded_and_no_line_is_wide(value: Any) -> None:
     made = [ToolCall("a", {"v": value}, response=value)]
-    text = text_of(lambda: assert_tool_calls(made, [{"name": "a", "args": {"v": 1, "w": value}, "response": 1}]))
+    text = text_of(
+        lambda: assert_tool_calls(made, [{"name": "a", "args": {"v": 1, "w": value}, "response": 1}])
+    )
     assert len(text) < 5_000
     assert max(map(len, text.splitlines())) <= 80
 
@@ -183,7 +210,9 @@ def test_a_cycle_does_not_stop_the_text() -> None:
     one["self"] = one
     other: dict[str, Any] = {"n": 2}
     other["self"] = other
-    assert "~n: 1 → 2" in text_of(lambda: assert_tool_calls([ToolCall("a", other)], [{"name": "a", "args": one}]))
+    assert "~n: 1 → 2" in text_of(
+        lambda: assert_tool_calls([ToolCall("a", other)], [{"name": "a", "args": one}])
+    )
 
 
 class Terminal:
@@ -198,9 +227,12 @@ class Terminal:
 
 
 @pytest.mark.parametrize(
-    ("environment", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"CI": "true"}, False), ({"TERM": "dumb"}, False)]
+    ("environment", "colours"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"CI": "true"}, False), ({"TERM": "dumb"}, False)],
 )
-def test_colour_is_for_terminals(environment: dict[str, str], colours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_is_for_terminals(
+    environment: dict[str, str], colours: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("CI", "NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     plain = text_of(lambda: assert_tool_calls(calls("ab"), ["a"]))
@@ -307,7 +339,8 @@ def test_pytest_says_why_a_dict_is_no_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [(1, 2), ([1], [2]), ([], []), ([], [1]), ([LOOKUP], [3]), ([LOOKUP], [LOOKUP]), ("a", [LOOKUP])]
+    ("left", "right"),
+    [(1, 2), ([1], [2]), ([], []), ([], [1]), ([LOOKUP], [3]), ([LOOKUP], [LOOKUP]), ("a", [LOOKUP])],
 )
 def test_what_is_not_about_calls_is_left_to_pytest(left: Any, right: Any) -> None:
     assert explain_comparison(left, right) is None

@@ -63,6 +63,11 @@ def batches(*replies: str) -> list[ToolCall]:
         (batches("b", "c"), Called("b") & InOrder("b", "c"), "allow"),
         (batches("a"), Never(Never("a")), "allow"),
         ([ToolCall("a"), ToolCall("b")], InOrder("a", "b"), "forbid"),
+        (batches("a", "c", "b", "d"), InOrder("a", "b") | InOrder("c", "d"), "allow"),
+        (batches("c", "a", "d"), InOrder("a", "b") | InOrder("c", "d"), "allow"),
+        (batches("a", "c", "b", "d", "e"), InOrder(InOrder("a", "b") & InOrder("c", "d"), "e"), "allow"),
+        (batches("a", "d"), InOrder("a", Times(InOrder("b", "c"), 0, None), "d"), "allow"),
+        (batches("a", "d"), InOrder("a", Never("b"), Never("c"), "d"), "allow"),
     ],
 )
 def test_fits(calls: list[ToolCall], pattern: Any, extras: Any) -> None:
@@ -93,6 +98,8 @@ def test_fits(calls: list[ToolCall], pattern: Any, extras: Any) -> None:
         (batches("a"), Never(Optional("a")), "allow"),
         (batches("a"), Parallel("a", Never(Optional("b"))), "allow"),
         (batches("b"), "a", "allow"),
+        (batches("a", "c", "d"), InOrder("a", Never("b"), Never("c"), "d"), "allow"),
+        (batches("a", "b"), Times(InOrder("a", "b", "c"), 1, None), "forbid"),
     ],
 )
 def test_does_not_fit(calls: list[ToolCall], pattern: Any, extras: Any) -> None:
@@ -158,24 +165,46 @@ def test_a_pattern_met_by_an_empty_trajectory_warns() -> None:
         (batches("a", "c"), InOrder("a", "b", "c"), "allow", "- MISSING: b(...) before [1]"),
         (batches("a"), InOrder("a", Called("b", x=1)), "allow", "- MISSING: Called('b', x=1) at the end"),
         (batches("a"), InOrder("a", Satisfies(bool) & Called("q")), "forbid", "at the end"),
-        (batches("ab"), InOrder("a", "b"), "allow", "[1] ⇥ TOO EARLY: b() has to be in a later reply than [0]"),
-        (batches("a", "b"), Parallel("a", "b"), "allow", "[1] ⇤ TOO LATE: b() has to be in the same reply as [0]"),
+        (
+            batches("ab"),
+            InOrder("a", "b"),
+            "allow",
+            "[1] ⇥ TOO EARLY: b() has to be in a later reply than [0]",
+        ),
+        (
+            batches("a", "b"),
+            Parallel("a", "b"),
+            "allow",
+            "[1] ⇤ TOO LATE: b() has to be in the same reply as [0]",
+        ),
         (batches("a", "x"), Never("x"), "allow", "[1] + UNEXPECTED: x()"),
         (batches("a", "x", "b"), InOrder("a", Never("x"), "b"), "allow", "[1] + UNEXPECTED: x()"),
         (batches("a", "b", "c"), InOrder("a", "b"), "forbid", "[2] + UNEXPECTED: c()"),
         (batches("a"), Times("a", 2), "forbid", "- MISSING: a(...)"),
         (batches("a", "a"), Times("a", 1), "allow", "UNEXPECTED: a()"),
-        (batches("a"), InOrder({"name": "a", "args": {"i": 1}}), "forbid", "[0] ✗ MISMATCH:\n        expected: a(i=1)"),
+        (
+            batches("a"),
+            InOrder({"name": "a", "args": {"i": 1}}),
+            "forbid",
+            "[0] ✗ MISMATCH:\n        expected: a(i=1)",
+        ),
         (batches("a"), InOrder("a", {"name": "b", "args": Regex("x")}), "forbid", "MISSING: b(Regex('x'))"),
         (batches("b", "a", "b"), Before("a", "b"), "allow", "[0] + UNEXPECTED: b()"),
         (batches("a", "b"), InOrder("a", "b") & Never("b") | InOrder("b", "a"), "allow", "1 edit would"),
         ([], Times(InOrder("a", "b"), 1, None), "forbid", "2 edits"),
-        ([ToolCall("book")], InOrder("boook"), "allow", "MISSING: boook(...) at the end Did you mean 'book'?"),
+        (
+            [ToolCall("book")],
+            InOrder("boook"),
+            "allow",
+            "MISSING: boook(...) at the end Did you mean 'book'?",
+        ),
         (batches("ab"), Immediately("a", "b"), "forbid", "TOO EARLY"),
         (batches("b"), Parallel("a", Times("b", 1)), "allow", "- MISSING: a(...)"),
     ],
 )
-def test_a_failure_leads_with_the_smallest_edit(calls: list[ToolCall], pattern: Any, extras: Any, says: str) -> None:
+def test_a_failure_leads_with_the_smallest_edit(
+    calls: list[ToolCall], pattern: Any, extras: Any, says: str
+) -> None:
     with pytest.raises(AssertionError) as failure:
         assert_calls(calls, pattern, extras=extras)
     text = str(failure.value)

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from callsheet import ToolCall
+from callsheet._order_edits import smallest_edits
 from callsheet._order_pattern import BothOf, EitherOf, Pattern
 from callsheet._order_run import fits
 from callsheet.order import AnyOrder, Before, Immediately, InOrder, Never, Optional, Parallel, Times
@@ -174,7 +175,12 @@ PATTERNS = st.recursive(
         st.builds(Before, inner, inner),
         st.builds(Optional, inner),
         st.builds(Never, inner),
-        st.builds(lambda i, n, m: Times(i, n, None if m is None else n + m), inner, st.integers(0, 2), st.none() | st.integers(0, 1)),
+        st.builds(
+            lambda i, n, m: Times(i, n, None if m is None else n + m),
+            inner,
+            st.integers(0, 2),
+            st.none() | st.integers(0, 1),
+        ),
         st.builds(BothOf, inner, inner),
         st.builds(EitherOf, inner, inner),
     ),
@@ -189,6 +195,22 @@ BATCHES = st.lists(st.lists(NAMES, min_size=1, max_size=2), max_size=4)
 @example(InOrder(Never("b"), "a"), [["b"], ["a"]], True)
 @example(InOrder("a", "b"), [["a", "b"]], True)
 @example(Before("a", "b"), [["b"], ["a"], ["b"]], True)
-def test_the_verdict_is_that_of_the_enumeration(pattern: Pattern, batches: list[list[str]], extras: bool) -> None:
+def test_the_verdict_is_that_of_the_enumeration(
+    pattern: Pattern, batches: list[list[str]], extras: bool
+) -> None:
     trajectory = Trajectory(batches)
     assert fits(pattern, trajectory.calls(), extras=extras) == accepted(pattern, trajectory, extras=extras)
+
+
+@given(PATTERNS, BATCHES, st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_no_edit_is_needed_exactly_when_the_calls_fit(
+    pattern: Pattern, batches: list[list[str]], extras: bool
+) -> None:
+    calls = Trajectory(batches).calls()
+    edits = smallest_edits(pattern, calls, extras=extras)
+    assert (edits == []) == fits(pattern, calls, extras=extras)
+    if edits and all(edit.kind == "extra" for edit in edits):
+        needless = {edit.position for edit in edits}
+        kept = [call for position, call in enumerate(calls) if position not in needless]
+        assert fits(pattern, kept, extras=extras)

@@ -94,7 +94,12 @@ def test_everything_in_order_scores_one() -> None:
             ["x"],
             {"expected": ["a"], "forbidden": ["x"], "min_tools": 2, "max_tools": 0},
             0.0,
-            ["Missing expected tools: a", "Used forbidden tools: x", "Too few tools: 1 < 2", "Too many tools: 1 > 0"],
+            [
+                "Missing expected tools: a",
+                "Used forbidden tools: x",
+                "Too few tools: 1 < 2",
+                "Too many tools: 1 > 0",
+            ],
         ),
     ],
 )
@@ -151,6 +156,9 @@ def test_a_providers_reply_goes_to_the_parser(monkeypatch: pytest.MonkeyPatch) -
     parsing.parse_response = lambda payload: AgentResult(tool_calls=[ToolCall(payload["x"])])  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "callsheet._parsing", parsing)
     assert validate_tools({"x": "search"}, expected=["search"])
+    parsing.parse_response = lambda payload: AgentResult(tool_calls=[ToolCall(str(payload[0]))])  # type: ignore[attr-defined]
+    assert validate_tools([7, {"name": "search"}], expected=["7"])
+    assert validate_tools("search", expected=["s"])
 
 
 def test_arguments_that_are_no_json_are_kept_as_written() -> None:
@@ -188,10 +196,22 @@ NAMES = st.lists(st.sampled_from("abcd"), max_size=5)
 
 @given(NAMES, NAMES, NAMES, NAMES, st.integers(0, 4), st.integers(0, 4), st.booleans())
 def test_the_score_is_the_product_an_oracle_computes(
-    made: list[str], expected: list[str], forbidden: list[str], order: list[str], low: int, high: int, exact: bool
+    made: list[str],
+    expected: list[str],
+    forbidden: list[str],
+    order: list[str],
+    low: int,
+    high: int,
+    exact: bool,
 ) -> None:
     verdict = validate_tools(
-        calls(*made), expected=expected, forbidden=forbidden, order=order, min_tools=low, max_tools=high, exact_order=exact
+        calls(*made),
+        expected=expected,
+        forbidden=forbidden,
+        order=order,
+        min_tools=low,
+        max_tools=high,
+        exact_order=exact,
     )
     score = 1.0
     if set(expected) - set(made):

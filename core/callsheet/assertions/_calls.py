@@ -108,9 +108,7 @@ def assert_tool_call_order(result: Subject, names: Sequence[str], *, exact: bool
     check_known_tools(result, (item.name for item in wanted))
     passed = match_in_order(wanted, actual) if exact else not match_subsequence(wanted, actual).missing
     if not passed:
-        raise AssertionError(
-            calls_failure(wanted, actual, gaps=not exact, title="Tool call order mismatch")
-        )
+        raise AssertionError(calls_failure(wanted, actual, gaps=not exact, title="Tool call order mismatch"))
 
 
 def assert_tool_args_contain(

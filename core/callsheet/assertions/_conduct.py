@@ -103,7 +103,9 @@ def _kinds(calls: Sequence[ToolCall]) -> list[int]:
         try:
             kinds.append(known.setdefault((call.name, freeze(call.args)), position))
         except UnfreezableError:
-            equals = [kind for other, kind in others if equal((other.name, other.args), (call.name, call.args))]
+            equals = [
+                kind for other, kind in others if equal((other.name, other.args), (call.name, call.args))
+            ]
             kinds.append(equals[0] if equals else position)
             others.append((call, kinds[-1]))
     return kinds
