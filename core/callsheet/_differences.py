@@ -34,13 +34,13 @@ def path_text(path: Path) -> str:
 class _OurEquality:
     """Lets deepdiff stop wherever callsheet finds two values equal, matchers included."""
 
-    def match(self, level: Any) -> bool:
+    def match(self, level: Any) -> bool:  # noqa: ARG002 (deepdiff names them)
         return True
 
-    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
+    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:  # noqa: ARG002
         return equal(level.t1, level.t2)
 
-    def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:
+    def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:  # noqa: ARG002
         return value
 
 

@@ -36,7 +36,8 @@ class ExpectedFields:
 
     def matches(self, item: Any) -> bool:
         """Say whether all the expected fields of an item are equal."""
-        for field, value in self.fields.items():
+        # A loop, because this runs for every pair: all() with a generator takes half as long again.
+        for field, value in self.fields.items():  # noqa: SIM110
             if not equal(value, getattr(item, field)):
                 return False
         return True

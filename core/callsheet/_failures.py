@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from callsheet._alignment import Edit
@@ -75,7 +76,7 @@ def failure_text(
     actual: Sequence[Any],
     edits: list[Edit] | None,
     *,
-    free: Set[str] = frozenset(),
+    free: AbstractSet[str] = frozenset(),
 ) -> str:
     """Lay out a failure: how many edits away, which, and both sides next to each other.
 

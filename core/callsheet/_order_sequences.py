@@ -239,7 +239,7 @@ class Waiting(State):
         """What the parts use."""
         return self.inner.names
 
-    def call(self, call: Any) -> Steps:
+    def call(self, call: Any) -> Steps:  # noqa: ARG002
         """Leave a call of another batch."""
         return {Use.FREE: self}
 

@@ -73,7 +73,7 @@ class State(ABC):
     def names(self) -> Names:
         """The names of the tools whose calls it may use."""
 
-    def ahead_of(self, other: State) -> bool:
+    def ahead_of(self, other: State) -> bool:  # noqa: ARG002
         """Say whether it is surely met whenever a state of its own kind is, where extras are allowed."""
         return False
 

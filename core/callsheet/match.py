@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
@@ -41,7 +42,7 @@ _ABSENT = object()
 class Anything(Matcher):
     """Accepts every value, None included."""
 
-    def accepts(self, actual: Any) -> bool:
+    def accepts(self, actual: Any) -> bool:  # noqa: ARG002
         """Say yes."""
         return True
 
@@ -72,7 +73,7 @@ class Called(Matcher):
             name, args = getattr(actual, "name", _ABSENT), getattr(actual, "args", None)
         if not isinstance(args, dict | Mapping) or not equal(self.tool_name, name):
             return False
-        for key, value in self.args.items():
+        for key, value in self.args.items():  # noqa: SIM110 (this runs for every pair of calls)
             if key not in args or not equal(value, args[key]):
                 return False
         return True
@@ -209,7 +210,7 @@ class OneOf(Matcher):
     """
 
     def __init__(self, *options: Any) -> None:
-        single = len(options) == 1 and isinstance(options[0], list | tuple | Set)
+        single = len(options) == 1 and isinstance(options[0], list | tuple | AbstractSet)
         self.options = tuple(options[0]) if single else options
         if not self.options:
             raise ExpectationError("OneOf() wants at least one option; with none it accepts nothing.")
@@ -234,7 +235,7 @@ class Unordered(Matcher):
 
     def accepts(self, actual: Any) -> bool:
         """Say whether the items can be paired one to one."""
-        if not isinstance(actual, list | tuple | Set) or len(actual) != len(self.expected):
+        if not isinstance(actual, list | tuple | AbstractSet) or len(actual) != len(self.expected):
             return False
         items = list(actual)
         pairs = maximum_matching(len(items), len(items), lambda i, j: equal(self.expected[i], items[j]))

@@ -204,7 +204,7 @@ def _sequence(states: list[State], *, immediate: bool = False) -> State:
         elif state != DONE:
             items.append(state)
             gaps.append(gap)
-    if len(items) < 2:
+    if not items[1:]:
         return shuffle(items)
     return Sequence(Parts(tuple(items), tuple(gaps), immediate), -1, DONE)
 

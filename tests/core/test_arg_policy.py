@@ -92,12 +92,12 @@ def test_trajectories_take_policies_too() -> None:
 
 @pytest.mark.parametrize("policy", [ArgPolicy(ignore=["meta.tz"]), ArgPolicy(overrides={"cty": Anything()})])
 def test_a_path_that_matches_nothing_is_an_error(policy: ArgPolicy) -> None:
-    with pytest.raises(ExpectationError, match="matches no argument of 'book'.*Did you mean"):
+    with pytest.raises(ExpectationError, match=r"matches no argument of 'book'.*Did you mean"):
         compare(["book"], policy)
 
 
 def test_a_policy_for_no_call_is_an_error() -> None:
-    with pytest.raises(ExpectationError, match="The policy for 'bok' is about no call.*Did you mean 'book'"):
+    with pytest.raises(ExpectationError, match=r"The policy for 'bok' is about no call.*Did you mean 'book'"):
         assert_tool_calls([CALL], ["book"], policies={"bok": ArgPolicy()})
 
 

@@ -195,8 +195,8 @@ def test_the_final_text_agrees_with_the_answers() -> None:
 @pytest.mark.parametrize(
     "check",
     [
-        lambda result: assert_no_duplicate_calls(result),
-        lambda result: assert_no_loop(result),
+        assert_no_duplicate_calls,
+        assert_no_loop,
         lambda result: assert_only_tools(result, []),
         lambda result: assert_confirmed(result, "a", by="b"),
     ],
@@ -245,6 +245,6 @@ def test_the_scope_of_one_agent() -> None:
     assert refunds.usage == Usage()
     assert AgentResult(tool_calls=result.tool_calls).by_agent("Triage").response == ""
     with pytest.raises(
-        ExpectationError, match="No agent 'Refund' took part; agents: 'Triage', 'Refunds'.*Did you mean"
+        ExpectationError, match=r"No agent 'Refund' took part; agents: 'Triage', 'Refunds'.*Did you mean"
     ):
         result.by_agent("Refund")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, UserDict, namedtuple
+from collections import OrderedDict, UserDict
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
 from types import MappingProxyType
+from typing import NamedTuple
 from unittest.mock import ANY
 
 import pytest
@@ -20,7 +21,10 @@ from hypothesis import strategies as st
 from callsheet import ToolCall
 from callsheet._equality import UnfreezableError, decides_equality, equal, freeze
 
-Point = namedtuple("Point", "x y")
+
+class Point(NamedTuple):
+    x: int
+    y: int
 
 
 class Color(Enum):

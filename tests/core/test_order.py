@@ -67,6 +67,14 @@ def batches(*replies: str) -> list[ToolCall]:
         (batches("c", "a", "d"), InOrder("a", "b") | InOrder("c", "d"), "allow"),
         (batches("a", "c", "b", "d", "e"), InOrder(InOrder("a", "b") & InOrder("c", "d"), "e"), "allow"),
         (batches("a", "d"), InOrder("a", Times(InOrder("b", "c"), 0, None), "d"), "allow"),
+        (
+            batches("a", "b", "c"),
+            AnyOrder(InOrder("a", "b"), "c") | AnyOrder(InOrder("d", "e"), "c"),
+            "allow",
+        ),
+        (batches("a", "d"), InOrder("a", Times(InOrder("b", "c"), 0, None), "d"), "forbid"),
+        (batches("a", "b", "b"), AnyOrder(Called("b"), Times("b", 1), "a"), "allow"),
+        (batches("a", "b", "b"), AnyOrder(Regex("b") | Called("b"), Times("b", 1), "a"), "allow"),
         (batches("a", "d"), InOrder("a", Never("b"), Never("c"), "d"), "allow"),
     ],
 )
@@ -132,7 +140,7 @@ def test_the_repr_is_what_one_types(text: str) -> None:
 @pytest.mark.parametrize(
     ("build", "says"),
     [
-        (lambda: InOrder(), r"InOrder\(\) is empty"),
+        (InOrder, r"InOrder\(\) is empty"),
         (lambda: AnyOrder(3), "An expected tool call is"),
         (lambda: InOrder({"nam": "a"}), "Unknown key"),
         (lambda: Times("a", 2, 1), "0 <= min <= max"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 from hypothesis import example, given, settings
@@ -44,7 +44,7 @@ def accepted(pattern: Any, trajectory: Trajectory, *, extras: bool) -> bool:
     )
 
 
-def ways(pattern: Any, t: Trajectory, low: int, high: int, extras: bool) -> set[Way]:
+def ways(pattern: Any, t: Trajectory, low: int, high: int, extras: bool) -> set[Way]:  # noqa: C901
     match pattern:
         case str():
             return {(frozenset({p}), frozenset()) for p in t.positions(low, high, pattern)}
@@ -138,7 +138,7 @@ def sequence(
         return
     gaps = [is_gap(item) for item in merged]
     for cuts in combinations_with_ends(low, high, len(merged)):
-        spans = list(zip(cuts, cuts[1:], strict=False))
+        spans = list(pairwise(cuts))
         wide = [k for k, (start, stop) in enumerate(spans) if start < stop]
         options = []
         for k, (start, stop) in enumerate(spans):
