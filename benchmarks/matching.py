@@ -2,7 +2,7 @@
 
     python benchmarks/matching.py
 
-Prints the median of interleaved runs in one process, in milliseconds, and the ratio to toolcallcheck's
+Prints the median of interleaved runs in one process, in milliseconds of CPU time, and the ratio to toolcallcheck's
 time (below 1 is faster). Without toolcallcheck (0.2.0 was compared) the second column stays empty.
 """
 
@@ -44,6 +44,8 @@ def main() -> None:
         *failure_cases(),
     ]:
         report(name, ours, theirs)
+    if toolcallcheck is not None:
+        compare_verdicts()
     expected, result, _ = inserted()
     text = failure(lambda: assert_tool_calls(result, expected))
     print(f"\nfailure text for {COUNT} calls with 3 edits: {len(text.splitlines())} lines", end="")
@@ -52,6 +54,29 @@ def main() -> None:
     if toolcallcheck is not None:
         theirs = failure(lambda: toolcallcheck.assert_tool_calls(their_result(result.tool_calls), expected))
         print(f"toolcallcheck's: {len(theirs.splitlines())} lines")
+
+
+def compare_verdicts() -> None:
+    """Count how often both sides agree on random inputs without bools, where toolcallcheck is right."""
+    pick = random.Random(11)
+    agreed = total = 0
+    for _ in range(2_000):
+        calls = [ToolCall(pick.choice("ab"), {"n": pick.randint(1, 2)}) for _ in range(pick.randint(0, 3))]
+        expected = [
+            {"name": pick.choice("ab"), "args": {"n": pick.randint(1, 2)}} for _ in range(pick.randint(1, 3))
+        ]
+        for strict_order in (True, False):
+            ours = failure(lambda: assert_tool_calls(calls, expected, strict_order=strict_order))  # noqa: B023
+            theirs = failure(
+                lambda: toolcallcheck.assert_tool_calls(
+                    their_result(calls),  # noqa: B023
+                    expected,  # noqa: B023
+                    strict_order=strict_order,  # noqa: B023
+                )
+            )
+            agreed += bool(ours) == bool(theirs)
+            total += 1
+    print(f"\nsame verdict as toolcallcheck on {agreed} of {total} random inputs", end="")
 
 
 def flat_cases() -> list[tuple[str, Run, Run | None]]:
@@ -175,12 +200,12 @@ def shuffle(items: list[Any]) -> list[Any]:
 
 
 def failure(check: Run) -> str:
-    """Give the text of the AssertionError a check raises."""
+    """Give the text of the AssertionError a check raises, or "" when it passes."""
     try:
         check()
     except AssertionError as error:
         return str(error)
-    raise RuntimeError("the check should have failed")
+    return ""
 
 
 def fresh(value: Any) -> Any:
@@ -198,10 +223,10 @@ def report(name: str, ours: Run, theirs: Run | None) -> None:
     for _ in range(ROUNDS):
         for mine, run in ((True, ours), (False, theirs)):
             if run is not None:
-                start = time.perf_counter()
+                start = time.process_time()
                 with suppress(AssertionError):
                     run()
-                times[mine].append(time.perf_counter() - start)
+                times[mine].append(time.process_time() - start)
     mine = statistics.median(times[True]) * 1e3
     if theirs is None:
         print(f"{name:<58} {mine:>10.1f}")

@@ -107,9 +107,12 @@ def _reordered(names: Column, args: Column, actual: Sequence[ToolCall]) -> Seque
 
 
 def _looks(name: Any, args: Any) -> Any:
+    """Give something hashable that calls with equal values in the same order share."""
+    if type(name) is not str or type(args) is not dict:
+        return None
+    looks = (name, *args.values())
     try:
-        looks = (name, *args.values())
         hash(looks)
-    except (TypeError, AttributeError):
-        return repr((name, args))
+    except TypeError:
+        return (name, *[value if type(value) in _SCALARS else repr(value) for value in looks])
     return looks

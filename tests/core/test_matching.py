@@ -146,6 +146,8 @@ def test_the_quick_way_settles_plain_calls_in_any_order() -> None:
         [{"name": "a"}],
         [{"name": "a", "arg": {}}],
         [{"name": "a", "args": None}],
+        [{"name": ["a"], "args": {}}],
+        [{"name": Regex("a"), "args": {}}],
         [{"name": "b", "args": {}}],
         [],
     ],

@@ -74,6 +74,7 @@ def batches(*replies: str) -> list[ToolCall]:
         ),
         (batches("a", "d"), InOrder("a", Times(InOrder("b", "c"), 0, None), "d"), "forbid"),
         (batches("a", "b", "b"), AnyOrder(Called("b"), Times("b", 1), "a"), "allow"),
+        (batches("a", "x", "a", "b"), InOrder(Times("a", 1, None), "b"), "allow"),
         (batches("a", "b", "b"), AnyOrder(Regex("b") | Called("b"), Times("b", 1), "a"), "allow"),
         (batches("a", "d"), InOrder("a", Never("b"), Never("c"), "d"), "allow"),
     ],
@@ -200,6 +201,7 @@ def test_a_pattern_met_by_an_empty_trajectory_warns() -> None:
         (batches("b", "a", "b"), Before("a", "b"), "allow", "[0] + UNEXPECTED: b()"),
         (batches("a", "b"), InOrder("a", "b") & Never("b") | InOrder("b", "a"), "allow", "1 edit would"),
         ([], Times(InOrder("a", "b"), 1, None), "forbid", "2 edits"),
+        (batches("a", "b", "a"), Times(InOrder("a", "b"), 0, None), "forbid", "1 edit"),
         (
             [ToolCall("book")],
             InOrder("boook"),
