@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
-from operator import attrgetter, itemgetter
+from itertools import chain, compress, repeat
+from operator import attrgetter, is_, itemgetter
 from types import NoneType
 from typing import Any
 
 from callsheet._values import ToolCall
 
 _SCALARS = frozenset({str, int, float, bool, NoneType})
-_CONTAINERS = (dict, list, tuple)
-_PLAIN = _SCALARS | set(_CONTAINERS)
+_PLAIN = _SCALARS | {dict, list, tuple}
 _DEEPEST = 50
 
 Column = list[Any]
@@ -48,13 +47,12 @@ def surely_the_same(expected: Any, actual: Sequence[ToolCall], *, ordered: bool)
 def plainly_equal(left: Column, right: Column) -> bool:
     """Say whether two columns are surely equal.
 
-    `==` alone would take True for 1, so where there are bools, the types have to be the same at every place.
+    `==` alone would take True for 1, so the types have to be the same at every place.
     """
-    columns = [(left, right)]
+    ones, others = left, right
     dicts: list[tuple[Column, Column]] = []
     bools = False
     for _ in range(_DEEPEST):
-        ones, others = columns[-1]
         types = list(map(type, ones))
         kinds = set(types)
         if not kinds <= _PLAIN or types != list(map(type, others)):
@@ -62,9 +60,17 @@ def plainly_equal(left: Column, right: Column) -> bool:
         bools = bools or bool in kinds
         if kinds <= _SCALARS:
             return left == right and _same_keys(dicts, in_order=bools)
-        if dict in kinds:
-            dicts.append((_of_kind(dict, ones, kinds), _of_kind(dict, others, kinds)))
-        columns.append((_inside(ones, kinds), _inside(others, kinds)))
+        opened: tuple[Column, Column] = ([], [])
+        for kind in kinds - _SCALARS:
+            places = list(map(is_, types, repeat(kind)))
+            pair = list(compress(ones, places)), list(compress(others, places))
+            if kind is dict:
+                dicts.append(pair)
+            for inside, containers in zip(opened, pair, strict=True):
+                inside.extend(
+                    chain.from_iterable(map(dict.values, containers) if kind is dict else containers)
+                )
+        ones, others = opened
     return False
 
 
@@ -76,20 +82,6 @@ def _same_keys(dicts: Sequence[tuple[Column, Column]], *, in_order: bool) -> boo
         if in_order and list(chain.from_iterable(ones)) != list(chain.from_iterable(others)):
             return False
     return True
-
-
-def _inside(values: Column, kinds: set[type]) -> Column:
-    """Give what is in the containers among values, in order."""
-    inside: Column = []
-    for kind in _CONTAINERS:
-        if kind in kinds:
-            containers = _of_kind(kind, values, kinds)
-            inside += chain.from_iterable(map(dict.values, containers) if kind is dict else containers)
-    return inside
-
-
-def _of_kind(kind: type, values: Column, kinds: set[type]) -> Column:
-    return values if len(kinds) == 1 else [value for value in values if type(value) is kind]
 
 
 def _reordered(names: Column, args: Column, actual: Sequence[ToolCall]) -> Sequence[ToolCall]:
