@@ -120,6 +120,117 @@ def test_what_is_not_surely_equal_is_left_to_the_slow_way(left: list[Any], right
     assert not plainly_equal(left, right)
 
 
+class Shout(str):
+    """Text that is equal to any text of the same letters, and as a key to none but its own kind."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and self.lower() == other.lower()
+
+    __hash__ = str.__hash__
+
+
+class Never(dict[str, Any]):
+    """A dict that is equal to nothing, not even itself."""
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def holding_itself() -> list[Any]:
+    twice: list[Any] = []
+    twice += [twice, twice]
+    return twice
+
+
+TRICKY = st.sampled_from(
+    [
+        True,
+        False,
+        0,
+        1,
+        0.0,
+        -0.0,
+        1.0,
+        float("nan"),
+        2**70,
+        -(2**70),
+        float(2**70),
+        None,
+        "a",
+        Shout("a"),
+        b"a",
+    ]
+)
+TRICKY_KEYS = st.sampled_from(["a", "b", Shout("a"), 1, True, 0])
+NESTED = st.recursive(
+    TRICKY | st.builds(Never, a=TRICKY) | st.builds(bytearray, st.just(b"a")),
+    lambda inside: (
+        st.lists(inside, max_size=2) | st.dictionaries(TRICKY_KEYS, inside, max_size=2) | st.tuples(inside)
+    ),
+    max_leaves=6,
+)
+
+
+def respelt(value: Any, pick: Callable[[list[Any]], Any]) -> Any:
+    """Give a value that `==` may take for the same: other numbers for numbers, other order for keys."""
+    if type(value) is dict:
+        pairs = [(key, respelt(item, pick)) for key, item in value.items()]
+        return dict(pick([pairs, pairs[::-1]]))
+    if type(value) is list or type(value) is tuple:
+        return type(value)(respelt(item, pick) for item in value)
+    if type(value) in (bool, int, float):
+        return pick([value, *[other for other in (True, False, 0, 1, 0.0, -0.0, 1.0) if other == value]])
+    return value
+
+
+@given(st.lists(st.dictionaries(TRICKY_KEYS, NESTED, max_size=3), min_size=1, max_size=3), st.data())
+@settings(max_examples=300, deadline=None)
+def test_the_quick_way_and_the_slow_way_give_one_verdict(
+    args: list[dict[Any, Any]], data: st.DataObject
+) -> None:
+    expected = [{"name": "a", "args": values} for values in args]
+    calls = [
+        ToolCall("a", respelt(values, lambda options: data.draw(st.sampled_from(options)))) for values in args
+    ]
+    calls = data.draw(st.permutations(calls))
+    for ordered in (True, False):
+        slow = passes(assert_tool_calls, calls, (item for item in expected), strict_order=ordered)
+        assert slow or not surely_the_same(expected, calls, ordered=ordered)
+        assert passes(assert_tool_calls, calls, expected, strict_order=ordered) is slow
+
+
+def test_a_key_that_only_looks_like_text_is_left_to_the_slow_way() -> None:
+    assert not plainly_equal([{"a": 1}, {Shout("a"): 1}], [{"a": 1}, {"a": 1}])
+    with pytest.raises(AssertionError):
+        assert_tool_calls(
+            [ToolCall("a", {"a": 1})] * 2,
+            [{"name": "a", "args": {"a": 1}}, {"name": "a", "args": {Shout("a"): 1}}],
+        )
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_list_that_holds_itself_twice_is_left_to_the_slow_way(ordered: bool) -> None:
+    expected = [{"name": "a", "args": {"x": holding_itself()}}]
+    assert not surely_the_same(expected, [ToolCall("a", {"x": holding_itself()})], ordered=ordered)
+
+
+def test_a_value_too_deep_to_be_sorted_out_is_left_to_the_slow_way() -> None:
+    deep: list[Any] = []
+    deep.append(deep)
+    expected = [{"name": "a", "args": {"x": deep}}]
+    assert not surely_the_same(expected, [ToolCall("a", {"x": deep})], ordered=False)
+
+
+def test_the_order_of_keys_matters_to_the_quick_way_only_where_a_bool_may_be_taken_for_a_number() -> None:
+    assert plainly_equal([{"a": True, "b": False}], [{"b": False, "a": True}])
+    assert plainly_equal([{"a": 1, "b": 2}], [{"b": 2, "a": 1}])
+    assert not plainly_equal([{"a": True, "b": 2}], [{"b": 2, "a": True}])
+
+
 def test_a_value_too_deep_for_the_quick_way_is_left_to_the_slow_one() -> None:
     deep: list[Any] = []
     for _ in range(60):
