@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from callsheet._equality import equal
-from callsheet._rendering import redacted, shortened
+from callsheet._redaction import redact_for_display, redact_text_for_display
+from callsheet._rendering import redacted, shown_under
+from callsheet._secrets import is_secret_name
 
 # Beyond this many values, comparing path by path takes longer than it helps.
 _MOST_VALUES = 5_000
@@ -19,7 +21,8 @@ Path = Sequence[Any]
 
 def differences(expected: Any, actual: Any) -> list[str]:
     """Give one line per difference, in path order: `~path: old → new`, `+path=new` or `-path=old`."""
-    old, new = redacted(expected), redacted(actual)
+    # Matchers stay matchers here; what they show is redacted where a line is written.
+    old, new = (redact_for_display(value) for value in (expected, actual))
     if _size(old) + _size(new) > _MOST_VALUES:
         return [f"{_whole(old, new)} (too large to compare by path)"]
     try:
@@ -56,7 +59,7 @@ def _changes(old: Any, new: Any) -> list[str]:
     levels = [(kind, level) for kind, group in found.items() for level in group]
     paths = [_path(level) for _, level in levels]
     order = sorted(range(len(levels)), key=lambda k: [_sortable(part) for part in paths[k]])
-    return [_line(levels[k][0], path_text(paths[k]) or "value", levels[k][1]) for k in order]
+    return [_line(levels[k][0], paths[k], levels[k][1]) for k in order]
 
 
 def _path(level: Any) -> list[Any]:
@@ -69,12 +72,14 @@ def _path(level: Any) -> list[Any]:
     return [part for part in parts if part is not None]
 
 
-def _line(kind: str, path: str, level: Any) -> str:
+def _line(kind: str, parts: Path, level: Any) -> str:
+    path = redact_text_for_display(path_text([redacted(part) for part in parts])) or "value"
+    name = next((part for part in parts if isinstance(part, str) and is_secret_name(part)), "")
     if kind.endswith("_added"):
-        return f"+{path}={_side(level.t2)}"
+        return f"+{path}={_side(level.t2, name)}"
     if kind.endswith("_removed"):
-        return f"-{path}={_side(level.t1)}"
-    return f"~{path}: {_side(level.t1)} → {_side(level.t2)}"
+        return f"-{path}={_side(level.t1, name)}"
+    return f"~{path}: {_side(level.t1, name)} → {_side(level.t2, name)}"
 
 
 def _sortable(part: Any) -> tuple[int, int, str]:
@@ -85,8 +90,8 @@ def _whole(old: Any, new: Any) -> str:
     return f"~value: {_side(old)} → {_side(new)}"
 
 
-def _side(value: Any) -> str:
-    return shortened(repr(value), _LONGEST_SIDE)
+def _side(value: Any, name: str = "") -> str:
+    return shown_under(name, value, limit=_LONGEST_SIDE)
 
 
 def _size(value: Any) -> int:

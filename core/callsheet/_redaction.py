@@ -6,6 +6,7 @@ its own shape (a bearer token, a JWT, a provider's key, a password in a URL).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
@@ -16,6 +17,7 @@ from callsheet._secrets import REDACTED, Mask, counts_tokens, enabled, is_secret
 
 TOO_DEEP = "[nested too deeply]"
 _MAX_DEPTH = 200
+_MARK = re.compile(rf"{re.escape(REDACTED[:-1])} [0-9a-f]{{4}}\]")
 
 
 def redact(value: Any) -> Any:
@@ -25,7 +27,11 @@ def redact(value: Any) -> Any:
     they are, cycles included; objects of other classes are handed over untouched. Below 200 levels the
     rest is replaced as a whole.
     """
-    return _Redactor(_constant, dataclasses=True).copy(value, secret=False, depth=0) if enabled() else value
+    return (
+        _Redactor(_constant, dataclasses=True, mask_objects=True).copy(value, secret=False, depth=0)
+        if enabled()
+        else value
+    )
 
 
 def redact_text(text: str) -> str:
@@ -33,13 +39,20 @@ def redact_text(text: str) -> str:
     return masked(text, _constant) if enabled() else text
 
 
-def redact_for_display(value: Any) -> Any:
+def redact_for_display(value: Any, *, mask_objects: bool = False) -> Any:
     """Like `redact`, for a failure text: equal secrets look equal, different ones different.
 
     Each is "[redacted 3fa1]" with a mark of its own that means nothing in another process. Objects stay
     what they are, so that their repr is still theirs; `redact_text_for_display` takes care of that.
+
+    Args:
+        value: What is to be shown.
+        mask_objects: Whether objects under a secret's name are replaced too; a matcher no longer matches.
     """
-    return _Redactor(_marked, dataclasses=False).copy(value, secret=False, depth=0) if enabled() else value
+    if not enabled():
+        return value
+    redactor = _Redactor(_marked, dataclasses=False, mask_objects=mask_objects)
+    return redactor.copy(value, secret=False, depth=0)
 
 
 def redact_text_for_display(text: str) -> str:
@@ -48,8 +61,9 @@ def redact_text_for_display(text: str) -> str:
 
 
 class _Redactor:
-    def __init__(self, mask: Mask, *, dataclasses: bool) -> None:
+    def __init__(self, mask: Mask, *, dataclasses: bool, mask_objects: bool) -> None:
         self._mask = mask
+        self._masks_objects = mask_objects
         self._opens_dataclasses = dataclasses
         # Originals are kept beside their copies, so that no id is used again meanwhile.
         self._copies: dict[tuple[int, bool], tuple[Any, Any]] = {}
@@ -88,8 +102,7 @@ class _Redactor:
         if isinstance(value, AbstractSet):
             kind = set if isinstance(value, set) else frozenset
             return kind(self._items(value, secret=secret, depth=depth))
-        # For display this may be a matcher, which has to go on matching.
-        return REDACTED if secret and self._opens_dataclasses else value
+        return self._mask(repr(value)) if secret and self._masks_objects else value
 
     def _mapping(self, value: Mapping[Any, Any], *, secret: bool, depth: int) -> dict[Any, Any]:
         copy: dict[Any, Any] = {}
@@ -99,7 +112,7 @@ class _Redactor:
             hidden = secret
             if isinstance(key, str) and not counts_tokens(key, item):
                 hidden = secret or is_secret_name(key) or (header and key == "value")
-            name = masked(key, self._mask) if isinstance(key, str) else key
+            name = self._text(key, secret=False) if isinstance(key, (str, bytes)) else key
             copy[name] = self.copy(item, secret=hidden, depth=depth)
         return copy
 
@@ -128,6 +141,8 @@ def _constant(_: str) -> str:
 def _marked(secret: str) -> str:
     from hashlib import blake2b
 
+    if _MARK.fullmatch(secret):
+        return secret
     mark = blake2b(secret.encode("utf-8", "surrogatepass"), key=_key(), digest_size=2).hexdigest()
     return f"{REDACTED[:-1]} {mark}]"
 

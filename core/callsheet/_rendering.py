@@ -22,8 +22,7 @@ def shown(value: Any, *, limit: int = LONGEST_VALUE) -> str:
 
 def shown_under(name: str, value: Any, *, limit: int = LONGEST_VALUE) -> str:
     """Like `shown`, for a value whose name may say that it is a secret."""
-    inside = redacted({name: value})
-    return shortened(redact_text_for_display(repr(next(iter(inside.values())))), limit)
+    return shortened(redact_text_for_display(repr(redacted_under(name, value))), limit)
 
 
 def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
@@ -83,7 +82,12 @@ def expected_text(expected: Expected, *, limit: int = LONGEST_CALL) -> str:
 
 def redacted(value: Any) -> Any:
     """Give a value with its secrets replaced."""
-    return redact_for_display(value)
+    return redact_for_display(value, mask_objects=True)
+
+
+def redacted_under(name: str, value: Any) -> Any:
+    """Give a value with its secrets replaced; all of it is one when its name says so."""
+    return next(iter(redacted({name: value}).values()))
 
 
 def _open_call_text(name: Any, args: Any, limit: int) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._payload_calls import calls_from
-from callsheet._rendering import redacted, shortened
+from callsheet._redaction import redact_text_for_display
+from callsheet._rendering import redacted_under, shortened
 from callsheet._subject import known_tools_of
 from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall
@@ -181,16 +182,13 @@ def _arguments(wanted: Mapping[str, Mapping[str, Any]], calls: Sequence[ToolCall
 
 
 def _argument_text(call: ToolCall, key: str, value: Any) -> str:
-    # What is a secret depends on the argument's name.
-    expected = redacted({key: value})[key]
-    actual = redacted({key: call.args[key]})[key] if key in call.args else _MISSING
+    expected = redacted_under(key, value)
+    actual = redacted_under(key, call.args[key]) if key in call.args else _MISSING
     got = "(missing)" if actual is _MISSING else str(actual)
     if str(expected) == got:  # '10' and 10 look alike
         expected, got = repr(expected), repr(actual)
-    return (
-        f"Tool '{call.name}' arg '{key}' mismatch. "
-        f"Expected: {shortened(str(expected))}, Got: {shortened(got)}"
-    )
+    name, expected, got = map(redact_text_for_display, (str(key), str(expected), got))
+    return f"Tool '{call.name}' arg '{name}' mismatch. Expected: {shortened(expected)}, Got: {shortened(got)}"
 
 
 def _refuse_text(option: str, names: Sequence[str] | None) -> None:

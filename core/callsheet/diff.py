@@ -11,7 +11,17 @@ from callsheet._differences import differences
 from callsheet._edits import edits_in_order
 from callsheet._equality import equal
 from callsheet._expected import Expected, ExpectedFields, expected_calls
-from callsheet._rendering import expected_text, item_text, redacted, shortened, shown
+from callsheet._redaction import redact_text_for_display
+from callsheet._rendering import (
+    expected_text,
+    item_text,
+    redacted,
+    redacted_under,
+    shortened,
+    shown,
+    shown_under,
+)
+from callsheet._secrets import is_secret_name
 from callsheet._values import ToolCall
 
 __all__ = ["format_tool_call_diff", "format_value_diff"]
@@ -58,15 +68,17 @@ def format_value_diff(expected: Any, actual: Any, *, label: str = "value") -> st
         actual: Any value.
         label: What the values are, as the first line says it.
     """
-    lines = [f"  {label}:"]
+    lines = [f"  {redact_text_for_display(label)}:"]
     if isinstance(expected, list | dict) and isinstance(actual, list | dict):
+        if is_secret_name(label):
+            expected, actual = redacted_under(label, expected), redacted_under(label, actual)
         lines += ["    expected:", *_document(expected), "    actual:", *_document(actual)]
         if not equal(expected, actual):
             lines.append("    differences:")
             lines += [f"      {line}" for line in differences(expected, actual)[:_MOST_DIFFERENCES]]
         return "\n".join(lines)
-    lines.append(f"    expected: {shown(expected, limit=_LONGEST_TEXT)}")
-    lines.append(f"    actual:   {shown(actual, limit=_LONGEST_TEXT)}")
+    lines.append(f"    expected: {shown_under(label, expected, limit=_LONGEST_TEXT)}")
+    lines.append(f"    actual:   {shown_under(label, actual, limit=_LONGEST_TEXT)}")
     if isinstance(expected, str) and isinstance(actual, str) and expected != actual:
         lines.append(f"    first diff at position {_first_difference(expected, actual)}")
     return "\n".join(lines)
@@ -110,8 +122,11 @@ def _shortened_run(run: list[str]) -> list[str]:
 
 
 def _document(value: Any) -> list[str]:
-    text = shortened(json.dumps(redacted(value), indent=2, default=repr), _LONGEST_DOCUMENT)
-    return [f"      {line}" for line in text.splitlines()]
+    try:
+        text = json.dumps(redacted(value), indent=2, default=shown)
+    except (TypeError, ValueError):  # keys that are no text, and values that hold themselves
+        text = shown(value, limit=_LONGEST_DOCUMENT)
+    return [f"      {line}" for line in shortened(text, _LONGEST_DOCUMENT).splitlines()]
 
 
 def _first_difference(expected: str, actual: str) -> int:

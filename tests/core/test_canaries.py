@@ -1,6 +1,7 @@
 """Canaries in every field of a result reach no file, no failure text and no report."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,9 @@ from callsheet import (
     assert_trajectory,
     validate_tools,
 )
+from callsheet._differences import differences
 from callsheet._tree import trajectory_tree
+from callsheet.diff import format_tool_call_diff, format_value_diff
 from callsheet.match import Called
 from callsheet.order import InOrder, Never
 
@@ -132,6 +135,72 @@ def test_no_verdict_of_a_validation_shows_a_secret() -> None:
     assert len(verdict.failures) == 2
     assert "canary" not in str(verdict.failures)
     assert "canary" not in json.dumps(verdict.to_dict())
+
+
+class Secretive:
+    """A matcher that shows what it wants."""
+
+    def __init__(self, wanted: str) -> None:
+        self.wanted = wanted
+
+    def __repr__(self) -> str:
+        return f"Secretive({self.wanted!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+KEY = "sk-canary-16161616"
+PAIRS: list[tuple[Any, Any]] = [
+    (Login("bob", "canary-1"), Login("bob", "canary-2")),
+    ({"x": Login("bob", "canary-1")}, {"x": Login("bob", "canary-2")}),
+    ({"password": Login("bob", "canary-1")}, {"password": "canary-2"}),
+    ({"password": Secretive("canary-1")}, {"password": "x"}),
+    ({"login": {"password": Secretive("canary-1")}}, {"login": {"password": "x"}}),
+    ({KEY: 1}, {KEY: 2}),
+    ({KEY.encode(): 1}, {KEY.encode(): 2}),
+    ({(KEY, 1): 1}, {(KEY, 1): 2}),
+    ({"x": ["password=canary-1"]}, {"x": ["password=canary-2"]}),
+    ({"x": [Login("bob", "canary-1")] * 6_000}, {"x": []}),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), PAIRS, ids=range(len(PAIRS)))
+def test_no_difference_shows_a_secret(left: Any, right: Any) -> None:
+    texts = [
+        *differences(left, right),
+        format_value_diff(left, right),
+        *validate_tools([ToolCall("t", {"x": right})], validate_args={"t": {"x": left}}).failures,
+    ]
+    if isinstance(left, dict):
+        calls = [ToolCall("t", right)]
+        texts += [
+            format_tool_call_diff([{"name": "t", "args": left}], calls),
+            *validate_tools(calls, validate_args={"t": left}).failures,
+        ]
+        with pytest.raises(AssertionError) as raised:
+            assert_tool_calls(calls, [{"name": "t", "args": left}])
+        texts.append(str(raised.value))
+    assert "redacted" in str(texts)
+    assert "canary" not in str(texts)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("canary-1", "canary-2"), ({"x": "canary-1"}, {"x": "canary-2"})]
+)
+def test_a_label_says_that_the_values_are_secrets(left: Any, right: Any) -> None:
+    text = format_value_diff(left, right, label="password")
+    assert "canary" not in text
+    assert len(set(re.findall(r"\[redacted \w+\]", text))) == 2
+
+
+def test_values_that_json_can_not_hold_are_shown_as_typed() -> None:
+    around: list[Any] = [(1, 2)]
+    around.append(around)
+    assert "[(1, 2), [...]]" in format_value_diff(around, [])
+    assert "{(1, 2): 3}" in format_value_diff({(1, 2): 3}, {})
 
 
 def test_different_secrets_are_told_apart() -> None:
