@@ -165,13 +165,17 @@ class Times(_Group):
         return f"Times({self._items[0]!r}, {counts})"
 
 
-def assert_calls(result: Any, pattern: Any, *, extras: Literal["allow", "forbid"] = "allow") -> None:
+def assert_calls(
+    result: Any, pattern: Any, *, extras: Literal["allow", "forbid"] = "allow", strict: bool = False
+) -> None:
     """Assert that the tool calls of a run fit an order pattern.
 
     Args:
         result: An `AgentResult`, a session, or a list of `ToolCall`.
         pattern: A pattern of this module, or a single call.
         extras: Whether calls that the pattern does not account for are allowed.
+        strict: Whether a pattern that an empty trajectory meets, in which nothing happened at all, fails
+            there instead of warning.
 
     Raises:
         AssertionError: They do not fit; the message leads with the smallest edit that would make them.
@@ -192,7 +196,7 @@ def assert_calls(result: Any, pattern: Any, *, extras: Literal["allow", "forbid"
 
         raise AssertionError(order_failure(whole, calls, extras=extras == "allow"))
     if not calls:
-        warn_if_vacuous(result, f"assert_calls(result, {pattern!r})")
+        warn_if_vacuous(result, f"assert_calls(result, {pattern!r})", strict=strict)
 
 
 def _sequence(states: list[State], *, immediate: bool = False) -> State:

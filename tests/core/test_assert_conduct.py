@@ -18,13 +18,19 @@ from callsheet import (
     VacuousAssertionWarning,
     assert_argument_flows,
     assert_budget,
+    assert_calls,
     assert_confirmed,
     assert_no_duplicate_calls,
     assert_no_loop,
+    assert_no_tool_calls,
     assert_only_tools,
     assert_response_consistent,
+    assert_tool_call_count,
+    assert_tool_calls,
+    assert_trajectory,
 )
 from callsheet.match import Satisfies
+from callsheet.order import Never
 
 RESULT = AgentResult(
     "Booked H2 for 240.",
@@ -195,18 +201,27 @@ def test_the_final_text_agrees_with_the_answers() -> None:
 @pytest.mark.parametrize(
     "check",
     [
+        assert_no_tool_calls,
         assert_no_duplicate_calls,
         assert_no_loop,
-        lambda result: assert_only_tools(result, []),
-        lambda result: assert_confirmed(result, "a", by="b"),
+        lambda result, **options: assert_only_tools(result, [], **options),
+        lambda result, **options: assert_confirmed(result, "a", by="b", **options),
+        lambda result, **options: assert_calls(result, Never("a"), **options),
+        lambda result, **options: assert_tool_calls(result, [], **options),
+        lambda result, **options: assert_tool_call_count(result, 0, **options),
+        lambda result, **options: assert_trajectory(result, [], mode="superset", **options),
     ],
 )
-def test_a_negative_assertion_on_an_empty_trajectory_warns(check: Callable[[Any], None]) -> None:
+def test_a_negative_assertion_on_an_empty_trajectory_warns_and_fails_when_strict(
+    check: Callable[..., None],
+) -> None:
     with pytest.warns(VacuousAssertionWarning):
         check(AgentResult())
+    with pytest.raises(AssertionError, match="empty trajectory"):
+        check(AgentResult(), strict=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check(AgentResult("Which city?"))
+        check(AgentResult("Which city?", metadata={"turns": 1}), strict=True)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def assert_tool_calls(
     *,
     strict_order: bool = True,
     policies: Mapping[str, ArgPolicy] | None = None,
+    strict: bool = False,
 ) -> None:
     """Assert that the agent made exactly the expected tool calls.
 
@@ -34,6 +35,8 @@ def assert_tool_calls(
             optimally: whenever some pairing satisfies everything, it is found.
         policies: Tool name -> `callsheet.match.ArgPolicy`: arguments to ignore, to fill in, or to compare
             in another way.
+        strict: Whether expecting no calls fails, instead of warning, on an empty trajectory, in which
+            nothing happened at all.
 
     Raises:
         AssertionError: The calls differ; the message leads with the smallest edit that would pass.
@@ -47,7 +50,7 @@ def assert_tool_calls(
     check_known_tools(result, (item.name for item in wanted))
     wanted, actual = apply_policies(policies, wanted, actual)
     if not wanted:
-        warn_if_vacuous(result, "assert_tool_calls(result, [])")
+        warn_if_vacuous(result, "assert_tool_calls(result, [])", strict=strict)
     if strict_order:
         passed = match_in_order(wanted, actual)
     else:
@@ -57,8 +60,14 @@ def assert_tool_calls(
         raise AssertionError(calls_failure(wanted, actual, ordered=strict_order))
 
 
-def assert_tool_call_count(result: Subject, expected: int) -> None:
+def assert_tool_call_count(result: Subject, expected: int, *, strict: bool = False) -> None:
     """Assert how many tool calls the agent made.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        expected: How many, from 0.
+        strict: Whether expecting none fails, instead of warning, on an empty trajectory, in which nothing
+            happened at all.
 
     Raises:
         AssertionError: It made another number.
@@ -68,7 +77,7 @@ def assert_tool_call_count(result: Subject, expected: int) -> None:
         raise ExpectationError(f"The expected count is a whole number from 0, not {expected!r}.")
     actual = calls_of(result)
     if expected == 0:
-        warn_if_vacuous(result, "assert_tool_call_count(result, 0)")
+        warn_if_vacuous(result, "assert_tool_call_count(result, 0)", strict=strict)
     if len(actual) != expected:
         raise AssertionError(
             f"Expected {expected} tool call(s), got {len(actual)}.\n  Actual calls: {names_text(actual)}"

@@ -17,12 +17,13 @@ _MOST_SHOWN = 10
 _FEWEST_ROUNDS = 2
 
 
-def assert_no_duplicate_calls(result: Subject, *, allow: Collection[str] = ()) -> None:
+def assert_no_duplicate_calls(result: Subject, *, allow: Collection[str] = (), strict: bool = False) -> None:
     """Assert that no tool was called twice with equal arguments.
 
     Args:
         result: An `AgentResult`, a session, or a list of `ToolCall`.
         allow: Tools that may be, such as one that polls.
+        strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning.
 
     Raises:
         AssertionError: One was.
@@ -41,16 +42,17 @@ def assert_no_duplicate_calls(result: Subject, *, allow: Collection[str] = ()) -
     if lines:
         raise AssertionError("\n".join([f"{len(lines)} call(s) repeat an earlier one:", *_shortened(lines)]))
     if not calls:
-        warn_if_vacuous(result, "assert_no_duplicate_calls(result)")
+        warn_if_vacuous(result, "assert_no_duplicate_calls(result)", strict=strict)
 
 
-def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10) -> None:
+def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10, strict: bool = False) -> None:
     """Assert that the agent did not go round in circles: the same calls in the same order, again and again.
 
     Args:
         result: An `AgentResult`, a session, or a list of `ToolCall`.
         repeats: How many rounds in a row make a loop, at least 2.
         longest: The most calls in a round that are looked for.
+        strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning.
 
     Raises:
         AssertionError: It did.
@@ -71,11 +73,16 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10) -> N
                 title = f"The agent loops: {length} call(s), {repeats} times in a row from [{start}]:"
                 raise AssertionError("\n".join([title, *lines]))
     if not calls:
-        warn_if_vacuous(result, "assert_no_loop(result)")
+        warn_if_vacuous(result, "assert_no_loop(result)", strict=strict)
 
 
-def assert_only_tools(result: Subject, allowed: Iterable[str]) -> None:
+def assert_only_tools(result: Subject, allowed: Iterable[str], *, strict: bool = False) -> None:
     """Assert that no tool but these was called.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        allowed: The names of the tools that may be called.
+        strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning.
 
     Raises:
         AssertionError: Another was.
@@ -92,7 +99,7 @@ def assert_only_tools(result: Subject, allowed: Iterable[str]) -> None:
         title = f"{len(others)} call(s) of tools that are not allowed; allowed: {listed(names)}."
         raise AssertionError("\n".join([title, *_shortened(lines)]))
     if not calls:
-        warn_if_vacuous(result, "assert_only_tools(result, ...)")
+        warn_if_vacuous(result, "assert_only_tools(result, ...)", strict=strict)
 
 
 def _kinds(calls: Sequence[ToolCall]) -> list[int]:

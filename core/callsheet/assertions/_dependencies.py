@@ -19,7 +19,9 @@ YES: Matcher = OneOf([True, Regex(r"(?i)^\s*yes\b")])
 """What counts as a yes: True, or a text that begins with the word."""
 
 
-def assert_confirmed(result: Subject, action: str, *, by: str, answer: Any = YES) -> None:
+def assert_confirmed(
+    result: Subject, action: str, *, by: str, answer: Any = YES, strict: bool = False
+) -> None:
     """Assert that every call of a tool comes after a confirmation, and that the last one before it said yes.
 
     Args:
@@ -28,6 +30,7 @@ def assert_confirmed(result: Subject, action: str, *, by: str, answer: Any = YES
         by: The tool that asks for it. A confirmation in the same batch as the action is none: the model
             had not seen its answer.
         answer: What the confirmation has to answer, or a matcher for it.
+        strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning.
 
     Raises:
         AssertionError: A call was not confirmed.
@@ -43,7 +46,7 @@ def assert_confirmed(result: Subject, action: str, *, by: str, answer: Any = YES
                 raise AssertionError(_unconfirmed(call, latest, batch, by))
         latest = next((call for call in reversed(batch) if call.name == by), latest)
     if not calls:
-        warn_if_vacuous(result, f"assert_confirmed(result, {action!r}, by={by!r})")
+        warn_if_vacuous(result, f"assert_confirmed(result, {action!r}, by={by!r})", strict=strict)
 
 
 def assert_argument_flows(

@@ -24,6 +24,7 @@ def assert_trajectory(
     *,
     mode: Mode = "exact",
     policies: Mapping[str, ArgPolicy] | None = None,
+    strict: bool = False,
 ) -> None:
     """Assert the steps of a run: messages, tool calls, handoffs.
 
@@ -36,6 +37,8 @@ def assert_trajectory(
             "unordered": exactly these, in any order. A step expected twice has to happen twice.
         policies: Tool name -> `callsheet.match.ArgPolicy`: arguments to ignore, to fill in, or to compare
             in another way.
+        strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning
+            where the assertion can only say what did not happen.
 
     Raises:
         AssertionError: The trajectory differs.
@@ -54,7 +57,7 @@ def assert_trajectory(
     check_known_tools(result, (item.name for item in wanted if item.role in (None, "tool")))
     wanted, steps = apply_policies(policies, wanted, steps)
     if not wanted or mode == "superset":
-        warn_if_vacuous(result, f"assert_trajectory(result, ..., mode={mode!r})")
+        warn_if_vacuous(result, f"assert_trajectory(result, ..., mode={mode!r})", strict=strict)
     if mode == "exact":
         passed = match_in_order(wanted, steps)
     elif mode == "ordered_subset":
