@@ -7,7 +7,6 @@ from typing import Any
 
 from callsheet._errors import ExpectationError
 from callsheet._messages import parse_arguments
-from callsheet._subject import calls_of
 from callsheet._values import ToolCall
 
 
@@ -21,11 +20,11 @@ def calls_from(source: Any) -> list[ToolCall]:
     Raises:
         ExpectationError: A call has no name.
     """
-    if isinstance(source, Sequence) and not isinstance(source, str | bytes):
-        if all(isinstance(item, ToolCall) or _is_call(item) for item in source):
-            return [item if isinstance(item, ToolCall) else _call(item) for item in source]
-    elif hasattr(source, "tool_calls") and not isinstance(source, Mapping):
-        return calls_of(source)
+    # A provider's message object has tool_calls as well; unless they are calls already, it is read whole.
+    held = source if isinstance(source, Sequence | Mapping) else getattr(source, "tool_calls", None)
+    is_list = isinstance(held, Sequence) and not isinstance(held, str | bytes)
+    if is_list and all(isinstance(item, ToolCall) or _is_call(item) for item in held):
+        return [item if isinstance(item, ToolCall) else _call(item) for item in held]
     from callsheet._parsing import parse_response
 
     return list(parse_response(source).tool_calls)

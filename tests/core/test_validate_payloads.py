@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,3 +90,8 @@ def test_every_providers_reply_is_validated(payload: Any, as_json: bool) -> None
 def test_a_payload_of_no_known_format_is_an_error() -> None:
     with pytest.raises(UnknownFormatError):
         validate_tools({"weather": "fine"}, expected=["search"])
+
+
+def test_a_message_object_that_holds_calls_as_dicts_is_validated() -> None:
+    message = SimpleNamespace(tool_calls=[{"name": "search", "args": WANTED, "id": "a"}])
+    assert validate_tools(message, expected=["search"], validate_args={"search": WANTED})

@@ -11,7 +11,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseOutputItem
 from pydantic import TypeAdapter
 
-from callsheet import ToolCall, Usage, parse_response, parse_stream
+from callsheet import ToolCall, Usage, parse_response, parse_stream, validate_tools
 
 COMPLETION = {
     "id": "c1",
@@ -52,6 +52,13 @@ def test_a_completion_object_reads_like_its_json() -> None:
     assert result.tool_calls == [ToolCall("get", {"q": None}), ToolCall("sql", {"input": "SELECT 1"})]
     assert (result.response, result.usage) == ("Let me look.", Usage(1, 10, 5))
     assert result.metadata["choices"][0]["response"] == "Other."
+
+
+def test_a_completion_object_and_its_message_are_validated() -> None:
+    completion = ChatCompletion.model_validate(COMPLETION)
+    for payload in (completion, completion.choices[0].message, completion.choices[0].message.tool_calls):
+        verdict = validate_tools(payload, expected=["get", "sql"], validate_args={"get": {"q": None}})
+        assert verdict.failures == []
 
 
 def test_the_parts_of_a_completion_object_are_payloads_too() -> None:
