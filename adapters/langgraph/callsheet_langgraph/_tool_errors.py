@@ -44,7 +44,9 @@ def as_framework_error(request: ToolRequest) -> Iterator[None]:
 def _validation_error(request: ToolRequest, problem: str) -> ValidationError:
     detail = PydanticCustomError("invalid_arguments", "{problem}", {"problem": problem})
     return ValidationError.from_exception_data(
-        request.name, [{"type": detail, "loc": (), "input": request.args}]
+        # Without a place the tool node would take the error for one of an injected argument, and say nothing.
+        request.name,
+        [{"type": detail, "loc": ("arguments",), "input": request.args}],
     )
 
 
