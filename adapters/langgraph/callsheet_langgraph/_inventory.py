@@ -7,11 +7,11 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from callsheet.adapters import Inventory
 from langchain_core.tools import BaseTool
 from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import PregelProtocol
 
+from callsheet.adapters import Inventory
 from callsheet_langgraph._references import is_users, reachable
 
 UNNAMED = "LangGraph"
@@ -52,7 +52,9 @@ def _labels(graph: Any) -> Iterator[tuple[str, frozenset[str]]]:
             yield label, tools
     for name, node in graph.nodes.items():
         if not name.startswith("__"):
-            inner = [own_tools(thing) for thing in reachable(node.bound, enter=()) if isinstance(thing, Pregel)]
+            inner = [
+                own_tools(thing) for thing in reachable(node.bound, enter=()) if isinstance(thing, Pregel)
+            ]
             yield name, tools.union(*inner)
 
 

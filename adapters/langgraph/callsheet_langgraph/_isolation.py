@@ -1,7 +1,8 @@
 """Checkpoints and cached node results of a test, apart from the application's own.
 
-What a graph remembers under test is remembered for the adapter, so that a conversation goes on; the application's
-saver is read and never written. Cached results are kept for one session: another test's answer must not come back.
+What a graph remembers under test is remembered for the adapter, so that a conversation goes on; the
+application's saver is read and never written. Cached results are kept for one session: another test's
+answer must not come back.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from callsheet.adapters import Session, active_scope
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
+
+from callsheet.adapters import Session, active_scope
 
 _scratch: WeakKeyDictionary[Any, dict[int, ScratchSaver]] = WeakKeyDictionary()
 _caches: WeakKeyDictionary[Session, InMemoryCache[Any]] = WeakKeyDictionary()
@@ -88,7 +90,9 @@ class ScratchSaver(InMemorySaver):
 
     def list(self, config: Any, **options: Any) -> Iterator[CheckpointTuple]:
         """Give a thread's checkpoints: those made under test, or the saver below's where there are none."""
-        yield from (super().list if config is None or self._has_thread(config) else self._own.list)(config, **options)
+        yield from (super().list if config is None or self._has_thread(config) else self._own.list)(
+            config, **options
+        )
 
     async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
         """Like `list`, with the saver below awaited."""
@@ -123,9 +127,13 @@ class ScratchSaver(InMemorySaver):
         place: Any = {"thread_id": own["thread_id"], "checkpoint_ns": own.get("checkpoint_ns", "")}
         if "checkpoint_id" in before:
             place["checkpoint_id"] = before["checkpoint_id"]
-        kept = self.put({"configurable": place}, saved.checkpoint, saved.metadata, saved.checkpoint["channel_versions"])
+        kept = self.put(
+            {"configurable": place}, saved.checkpoint, saved.metadata, saved.checkpoint["channel_versions"]
+        )
         for task in {task_id for task_id, _, _ in saved.pending_writes or ()}:
-            writes = [(channel, value) for task_id, channel, value in saved.pending_writes or () if task_id == task]
+            writes = [
+                (channel, value) for task_id, channel, value in saved.pending_writes or () if task_id == task
+            ]
             self.put_writes(kept, writes, task)
 
 

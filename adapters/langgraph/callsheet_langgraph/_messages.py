@@ -6,9 +6,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from callsheet.adapters import CallRecord, Session, TraceEntry, Usage, message_text, parse_arguments
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ToolMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+)
 from langgraph.types import Command
+
+from callsheet.adapters import CallRecord, Session, TraceEntry, Usage, message_text, parse_arguments
 
 # Content blocks by which a provider tells of a tool it ran itself, and of what that gave.
 _HOSTED_RESULTS = ("server_tool_result", "_tool_result")
@@ -57,7 +64,13 @@ def opening(given: Any) -> list[TraceEntry]:
 def calls_of(message: AIMessage, agent: str | None) -> list[CallRecord]:
     """Give the calls a reply asks for, the provider's own tools first, which ran before it was told."""
     asked = [
-        CallRecord(str(call["id"]), call["name"], args=call["args"], raw_args=json.dumps(call["args"], default=str), agent=agent)
+        CallRecord(
+            str(call["id"]),
+            call["name"],
+            args=call["args"],
+            raw_args=json.dumps(call["args"], default=str),
+            agent=agent,
+        )
         for call in message.tool_calls
     ]
     refused = [
@@ -119,7 +132,11 @@ def _note_untouched(call: CallRecord, message: ToolMessage, known: frozenset[str
 
 
 def _hosted_calls(message: AIMessage, agent: str | None) -> Iterator[CallRecord]:
-    blocks = [block for block in message.content if isinstance(block, dict)] if isinstance(message.content, list) else []
+    blocks = (
+        [block for block in message.content if isinstance(block, dict)]
+        if isinstance(message.content, list)
+        else []
+    )
     results = {
         block.get("tool_use_id", block.get("tool_call_id")): block.get("content", block.get("output"))
         for block in blocks
@@ -153,20 +170,21 @@ def _without_empty_content(message: Any) -> Any:
 
 
 def _listed(messages: Any) -> Sequence[Any]:
-    if isinstance(messages, (list, tuple)) and not _is_pair(messages):
-        return messages
+    match messages:
+        case (str(), str()):
+            # One message as a pair of role and content.
+            return (messages,)
+        case list() | tuple():
+            return messages
     return () if messages is None else (messages,)
 
 
-def _is_pair(message: Any) -> bool:
-    return isinstance(message, tuple) and len(message) == 2 and all(isinstance(part, str) for part in message)
-
-
 def _role_and_content(message: Any) -> tuple[str, Any]:
-    if isinstance(message, BaseMessage):
-        return message.type, message.content
-    if isinstance(message, Mapping):
-        return str(message.get("role", message.get("type"))), message.get("content")
-    if _is_pair(message):
-        return message
+    match message:
+        case BaseMessage():
+            return message.type, message.content
+        case Mapping():
+            return str(message.get("role", message.get("type"))), message.get("content")
+        case (str(role), content):
+            return role, content
     return "user" if isinstance(message, str) else "", message

@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 
 from callsheet.adapters import Scope, ToolRequest, active_scope
-
 from callsheet_langgraph._places import order_of
 
 
@@ -17,7 +16,9 @@ def _answered(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = active_scope()
         if scope is None or _lets_run(self, scope):
             return original(self, input, *args, **kwargs)
-        return scope.session.answer_tool(_request(self, input, scope), lambda: original(self, input, *args, **kwargs))
+        return scope.session.answer_tool(
+            _request(self, input, scope), lambda: original(self, input, *args, **kwargs)
+        )
 
     return invoke
 

@@ -44,7 +44,9 @@ def responses(provider, **options):
 
 
 def claude(provider, **options):
-    return ChatAnthropic(model="wire-model", base_url=provider.origin, api_key="test", max_retries=0, **options)
+    return ChatAnthropic(
+        model="wire-model", base_url=provider.origin, api_key="test", max_retries=0, **options
+    )
 
 
 MODELS = pytest.mark.parametrize("model", [chat, responses, claude])
@@ -89,7 +91,10 @@ def test_calls_names_headers_and_usage_come_from_what_was_sent(model, run):
         ("book", {"flight": "DY1"}, 0, 1),
     ]
     assert [call.response for call in result.tool_calls] == [{"flight": "DY1"}, "B7"]
-    assert [entry.content for entry in result.trace if entry.role == "assistant"] == ["Looking.", "Booked DY1."]
+    assert [entry.content for entry in result.trace if entry.role == "assistant"] == [
+        "Looking.",
+        "Booked DY1.",
+    ]
     assert {request.body["model"] for request in provider.received} == {result.model_used} == {"wire-model"}
     assert result.headers["X-Team"] == provider.received[0].headers["x-team"] == "travel"
     assert result.usage.requests == 2
