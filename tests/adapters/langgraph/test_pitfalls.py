@@ -207,7 +207,7 @@ def test_call_limits_stop_as_they_do():
     model = FakeModel([LOOKUP, LOOKUP, "done"])
     result = LangGraphAdapter(limited, tools=[mock], model=model, strict=False).sync_invoke("?")
     assert mock.call_count == 1
-    assert [call.outcome for call in result.tool_calls][0] == "success"
+    assert result.tool_calls[0].outcome == "success"
     assert result.tool_calls[-1].seen_by_model
 
 
@@ -337,7 +337,8 @@ def test_langsmith_is_silent_in_a_session(monkeypatch):
 
 
 def test_importing_the_adapter_loads_no_provider():
-    code = "import sys, callsheet_langgraph; print({'anthropic', 'langchain', 'mcp', 'openai'} & set(sys.modules))"
+    providers = "{'anthropic', 'langchain', 'mcp', 'openai'}"
+    code = f"import sys, callsheet_langgraph; print({providers} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
