@@ -231,7 +231,8 @@ def package(session: nox.Session) -> None:
 def benchmarks(session: nox.Session, name: str) -> None:
     """Print one benchmark; a script named like an adapter has that adapter's environment."""
     install(session, name if name in HOME else "core", "test")
-    session.run("python", f"benchmarks/{name}.py", *session.posargs)
+    # -P: a script must not stand in for the framework it is named like.
+    session.run("python", "-P", f"benchmarks/{name}.py", *session.posargs)
 
 
 @nox.session(reuse_venv=False)
