@@ -32,7 +32,6 @@ class LangGraphAdapter(BaseAdapter[Any]):
     patches = PATCHES
 
     _threads = 0
-    _known: Inventory | None = None
 
     @classmethod
     def handles(cls, agent: object) -> bool:
@@ -47,9 +46,7 @@ class LangGraphAdapter(BaseAdapter[Any]):
         return {"history": messages_in(result.native) or result.to_messages()}
 
     def _inventory(self) -> Inventory:
-        if self._known is None:
-            self._known = inventory(_unbound(self.agent))
-        return self._known
+        return inventory(_unbound(self.agent))
 
     def _checked_model(self, model: Any) -> Any:
         if model is not None and not isinstance(model, BaseChatModel):
