@@ -51,7 +51,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         offline: bool | None = None,
         strict: bool = True,
     ) -> None:
-        if not self.handles(agent):
+        if not self.accepts(agent):
             raise MockConfigError(
                 f"{type(self).__name__} wraps {self.agent_description}, not {type(agent).__module__}."
                 f"{type(agent).__qualname__}. callsheet.wrap(agent) picks the adapter from the object."
@@ -72,6 +72,11 @@ class BaseAdapter(ABC, Generic[AgentT]):
     @abstractmethod
     def handles(cls, agent: object) -> bool:
         """Say whether an object is an agent of this framework."""
+
+    @classmethod
+    def accepts(cls, agent: object) -> bool:
+        """Say whether the adapter can be given an object by name: by default, what it handles."""
+        return cls.handles(agent)
 
     def session(
         self,
@@ -242,7 +247,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             finally:
                 self.last_result = session.result
 
-    def _around(self) -> AbstractContextManager[None]:
+    def _around(self) -> AbstractContextManager[Any]:
         """Give what surrounds each session, such as putting back what a run changes."""
         return nullcontext()
 

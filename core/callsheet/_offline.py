@@ -112,6 +112,7 @@ class OfflineBlock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        __tracebackhide__ = True
         self.close(error)
 
     def permits(self, attempt: Any) -> bool:
@@ -151,6 +152,7 @@ class OfflineBlock:
         self._report = None
 
     def _raise_swallowed(self, error: BaseException | None) -> None:
+        __tracebackhide__ = True
         if isinstance(error, NetworkBlockedError):
             return
         first, *others = self.attempts
@@ -208,6 +210,7 @@ def _install_hook() -> None:
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
     if (_open_blocks or event == _PROBE) and event in _WATCHED:
+        __tracebackhide__ = True
         _watched(event, args)
 
 
@@ -216,6 +219,7 @@ _audit.__cantrace__ = True  # type: ignore[attr-defined]
 
 
 def _watched(event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     global _hook_answers
     if event == _PROBE:
         _hook_answers = True
@@ -232,6 +236,7 @@ def _watched(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _judge_attempt(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     attempt = attempted(event, args)
     if attempt is None or all(block.permits(attempt) for block in blocks):
         return
@@ -239,19 +244,16 @@ def _judge_attempt(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any
 
 
 def _judge_child(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     command = _child_processes.unreachable_child(event, args)
     if command is None:
         return
-    test = current_test()
-    message = (
-        f"Refused to start `{command}`{f' in {test}' if test else ''}: {event} or its flags keep offline() "
-        "from closing that Python process's network. Start it with subprocess, without -I, -E and -S, or "
-        "outside the block."
-    )
-    _refuse(blocks, NetworkBlockedError(message))
+    refusal = _child_processes.refusal(event, command, current_test())
+    _refuse(blocks, NetworkBlockedError(refusal))
 
 
 def _refuse(blocks: tuple[OfflineBlock, ...], error: NetworkBlockedError) -> None:
+    __tracebackhide__ = True
     for block in blocks:
         block.record(error)
     raise error

@@ -25,7 +25,7 @@ from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
-from callsheet._scope import SCOPE, Scope, leave, open_sessions
+from callsheet._scope import SCOPE, Scope, entered, leave, open_sessions
 from callsheet._script import ModelReply
 from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
@@ -74,7 +74,7 @@ class Session:
         metadata: Mapping[str, Any] | None = None,
         native_model: Any = None,
         owner: object = None,
-        around: Callable[[], AbstractContextManager[None]] | None = None,
+        around: Callable[[], AbstractContextManager[Any]] | None = None,
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
@@ -91,6 +91,8 @@ class Session:
         self.owner = owner
         self._around = around
         self._surroundings = ExitStack()
+        # What an adapter keeps for as long as the session lives.
+        self.kept: dict[Any, Any] = {}
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations = Violations()
         self._result: AgentResult | None = None
@@ -153,8 +155,8 @@ class Session:
         if self._state != "open":
             return
         self._state = "closed"
-        open_sessions.pop(id(self), None)
         self._surroundings.close()
+        open_sessions.pop(id(self), None)
         self._entered.close()
         try:
             if self._network is not None:
@@ -203,6 +205,11 @@ class Session:
     def lets_real_run(self) -> bool:
         """Whether tools without a mock run."""
         return self._desk.lets_real_run
+
+    @property
+    def tool_names(self) -> set[str]:
+        """The tools known so far."""
+        return self._inventory.tool_names()
 
     @property
     def declared_tools(self) -> set[str]:
@@ -297,10 +304,9 @@ class Session:
             self._evidence.forget_answer()
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
-    @contextmanager
     def inside(
         self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Make the code inside belong to a run, to a call of it, and to a place of the adapter's own.
 
         Without a place the one around stays.
@@ -308,11 +314,7 @@ class Session:
         around = SCOPE.get()
         if place is None and around is not None and around.session is self:
             place = around.place
-        token = SCOPE.set(Scope(self, run, call, place))
-        try:
-            yield
-        finally:
-            leave(token, self)
+        return entered(Scope(self, run, call, place))
 
     @contextmanager
     def run(
@@ -335,6 +337,10 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
+
+    def annotate(self, **metadata: Any) -> None:
+        """Put more into `result.metadata`."""
+        self._metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""

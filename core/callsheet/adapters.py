@@ -16,6 +16,7 @@ from callsheet._errors import (
     MockAnswerError,
     MockConfigError,
     ScriptError,
+    SessionError,
     ToolError,
     ToolTimedOutError,
     UnmockedToolError,
@@ -30,7 +31,7 @@ from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
-from callsheet._scope import Scope, active_scope, session_in_reach
+from callsheet._scope import Scope, active_scope, any_session_open, session_for_sure, session_in_reach
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
@@ -62,6 +63,7 @@ __all__ = [
     "ScriptError",
     "ScriptedCall",
     "Session",
+    "SessionError",
     "ToolCall",
     "ToolError",
     "ToolRequest",
@@ -73,12 +75,14 @@ __all__ = [
     "Violation",
     "active_scope",
     "adapter_names",
+    "any_session_open",
     "described",
     "did_you_mean",
     "finish",
     "listed",
     "message_text",
     "parse_arguments",
+    "session_for_sure",
     "session_in_reach",
     "wrap",
 ]

@@ -108,4 +108,8 @@ def _unbound(agent: Any) -> Any:
 
 
 def _rest(message: Any) -> dict[str, Any]:
-    return {key: value for key, value in message.items() if key != "messages"} if isinstance(message, dict) else {}
+    return (
+        {key: value for key, value in message.items() if key != "messages"}
+        if isinstance(message, dict)
+        else {}
+    )

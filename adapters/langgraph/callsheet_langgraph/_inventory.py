@@ -52,7 +52,9 @@ def _labels(graph: Any) -> Iterator[tuple[str, frozenset[str]]]:
             yield label, tools
     for name, node in graph.nodes.items():
         if not name.startswith("__"):
-            inner = [own_tools(thing) for thing in reachable(node.bound, enter=()) if isinstance(thing, Pregel)]
+            inner = [
+                own_tools(thing) for thing in reachable(node.bound, enter=()) if isinstance(thing, Pregel)
+            ]
             yield name, tools.union(*inner)
 
 

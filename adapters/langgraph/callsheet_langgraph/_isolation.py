@@ -88,7 +88,9 @@ class ScratchSaver(InMemorySaver):
 
     def list(self, config: Any, **options: Any) -> Iterator[CheckpointTuple]:
         """Give a thread's checkpoints: those made under test, or the saver below's where there are none."""
-        yield from (super().list if config is None or self._has_thread(config) else self._own.list)(config, **options)
+        yield from (super().list if config is None or self._has_thread(config) else self._own.list)(
+            config, **options
+        )
 
     async def alist(self, config: Any, **options: Any) -> AsyncIterator[CheckpointTuple]:
         """Like `list`, with the saver below awaited."""
@@ -123,9 +125,13 @@ class ScratchSaver(InMemorySaver):
         place: Any = {"thread_id": own["thread_id"], "checkpoint_ns": own.get("checkpoint_ns", "")}
         if "checkpoint_id" in before:
             place["checkpoint_id"] = before["checkpoint_id"]
-        kept = self.put({"configurable": place}, saved.checkpoint, saved.metadata, saved.checkpoint["channel_versions"])
+        kept = self.put(
+            {"configurable": place}, saved.checkpoint, saved.metadata, saved.checkpoint["channel_versions"]
+        )
         for task in {task_id for task_id, _, _ in saved.pending_writes or ()}:
-            writes = [(channel, value) for task_id, channel, value in saved.pending_writes or () if task_id == task]
+            writes = [
+                (channel, value) for task_id, channel, value in saved.pending_writes or () if task_id == task
+            ]
             self.put_writes(kept, writes, task)
 
 

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from callsheet.adapters import CallRecord, Session, TraceEntry, Usage, message_text, parse_arguments
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ToolMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+)
 from langgraph.types import Command
 
 # Content blocks by which a provider tells of a tool it ran itself, and of what that gave.
@@ -57,7 +63,13 @@ def opening(given: Any) -> list[TraceEntry]:
 def calls_of(message: AIMessage, agent: str | None) -> list[CallRecord]:
     """Give the calls a reply asks for, the provider's own tools first, which ran before it was told."""
     asked = [
-        CallRecord(str(call["id"]), call["name"], args=call["args"], raw_args=json.dumps(call["args"], default=str), agent=agent)
+        CallRecord(
+            str(call["id"]),
+            call["name"],
+            args=call["args"],
+            raw_args=json.dumps(call["args"], default=str),
+            agent=agent,
+        )
         for call in message.tool_calls
     ]
     refused = [
@@ -119,7 +131,11 @@ def _note_untouched(call: CallRecord, message: ToolMessage, known: frozenset[str
 
 
 def _hosted_calls(message: AIMessage, agent: str | None) -> Iterator[CallRecord]:
-    blocks = [block for block in message.content if isinstance(block, dict)] if isinstance(message.content, list) else []
+    blocks = (
+        [block for block in message.content if isinstance(block, dict)]
+        if isinstance(message.content, list)
+        else []
+    )
     results = {
         block.get("tool_use_id", block.get("tool_call_id")): block.get("content", block.get("output"))
         for block in blocks

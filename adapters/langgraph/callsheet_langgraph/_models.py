@@ -128,7 +128,9 @@ class ModelCall:
         options: The keyword arguments of the call, the bound ones included.
     """
 
-    def __init__(self, scope: Scope, model: Any, messages: list[BaseMessage], options: dict[str, Any]) -> None:
+    def __init__(
+        self, scope: Scope, model: Any, messages: list[BaseMessage], options: dict[str, Any]
+    ) -> None:
         session, place = scope.session, scope.place
         session.require_open("A model call")
         self._session = session

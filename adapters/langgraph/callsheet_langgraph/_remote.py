@@ -17,7 +17,9 @@ def _answered(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = active_scope()
         if scope is None or _lets_run(self, scope):
             return original(self, input, *args, **kwargs)
-        return scope.session.answer_tool(_request(self, input, scope), lambda: original(self, input, *args, **kwargs))
+        return scope.session.answer_tool(
+            _request(self, input, scope), lambda: original(self, input, *args, **kwargs)
+        )
 
     return invoke
 

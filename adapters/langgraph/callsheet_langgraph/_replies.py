@@ -30,9 +30,15 @@ def ai_message(reply: ModelReply, options: Mapping[str, Any], tools: frozenset[s
     for native in reply.native:
         if isinstance(native, AIMessage):
             return native.model_copy()
-    calls = [tool_call(name=call.name, args=call.args, id=call.id) for call in reply.tool_calls if call.args is not None]
+    calls = [
+        tool_call(name=call.name, args=call.args, id=call.id)
+        for call in reply.tool_calls
+        if call.args is not None
+    ]
     refused = [
-        invalid_tool_call(name=call.name, args=call.raw, id=call.id, error="The arguments are not a JSON object.")
+        invalid_tool_call(
+            name=call.name, args=call.raw, id=call.id, error="The arguments are not a JSON object."
+        )
         for call in reply.tool_calls
         if call.args is None
     ]

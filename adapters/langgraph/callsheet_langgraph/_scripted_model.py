@@ -110,7 +110,10 @@ class _Script:
         names = [tool["name"] for tool in offered_tools(options)]
         wanted = _plain(target)
         for name in names:
-            if name == target or _plain(name).removeprefix("transfer_to_").removeprefix("handoff_to_") == wanted:
+            if (
+                name == target
+                or _plain(name).removeprefix("transfer_to_").removeprefix("handoff_to_") == wanted
+            ):
                 return str(name)
         error = ScriptError(
             f"The script of agent {self._agent()!r} hands over to {target!r}, but no offered tool is named "

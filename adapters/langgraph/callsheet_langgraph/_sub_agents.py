@@ -33,7 +33,9 @@ def only_asks_graphs(body: Callable[..., Any]) -> bool:
     local = {argument.arg for argument in ast.walk(definition.args) if isinstance(argument, ast.arg)}
     inner = [node for statement in definition.body for node in ast.walk(statement)]
     local |= {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    if any(isinstance(node, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Lambda)) for node in inner):
+    if any(
+        isinstance(node, (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Lambda)) for node in inner
+    ):
         return False
     calls = [node.func for node in inner if isinstance(node, ast.Call)]
     asked = [call for call in calls if _asks_graph(call, known)]
@@ -55,4 +57,6 @@ def _only_shapes(call: ast.expr, known: dict[str, Any], local: set[str]) -> bool
     root: ast.expr = call
     while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
         root = root.func if isinstance(root, ast.Call) else root.value
-    return isinstance(root, ast.Constant) or (isinstance(root, ast.Name) and (root.id in local or root.id in _HARMLESS))
+    return isinstance(root, ast.Constant) or (
+        isinstance(root, ast.Name) and (root.id in local or root.id in _HARMLESS)
+    )

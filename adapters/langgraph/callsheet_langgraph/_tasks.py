@@ -111,7 +111,9 @@ def _timeout(around: Place, task: Any) -> float | None:
     policy = getattr(task, "timeout", None)
     limits = (around.graph.step_timeout, getattr(policy, "run_timeout", None))
     seconds = [
-        limit.total_seconds() if isinstance(limit, timedelta) else limit for limit in limits if limit is not None
+        limit.total_seconds() if isinstance(limit, timedelta) else limit
+        for limit in limits
+        if limit is not None
     ]
     return min(seconds, default=None)
 
