@@ -202,8 +202,7 @@ class Session:
         """Say whether a tool of these names could run for real, so that what it needs has to be there."""
         if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self.tools):
             return True
-        answered = any(mock.name in names and mock.when is None for mock in self.tools)
-        return self.lets_real_run and not answered
+        return self.lets_real_run and not any(mock.name in names and mock.when is None for mock in self.tools)
 
     @property
     def is_open(self) -> bool:
@@ -325,10 +324,6 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
-
-    def annotate(self, **metadata: Any) -> None:
-        """Put more into `result.metadata`."""
-        self._metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""

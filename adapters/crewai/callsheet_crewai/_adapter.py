@@ -93,7 +93,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
 
     def _root(self, session: Session, history: Sequence[Any] | None) -> Any:
         if history:
-            session.annotate(history=list(history))
+            session.metadata["history"] = list(history)
         if self.handles(self.agent):
             return self.agent
         built = self.agent()
