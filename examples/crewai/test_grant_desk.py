@@ -62,7 +62,9 @@ def mocks(**changed: object) -> list[MockTool]:
 def test_approved_grant_is_paid_before_the_letter_is_sent() -> None:
     result = CrewAIAdapter(GrantFlow, tools=mocks(), model=script()).sync_invoke({"application": "A7"})
     assert_tool_call_order(
-        result, ["read_application", "read_application", "check_charity", "pay_grant", "send_letter"], exact=True
+        result,
+        ["read_application", "read_application", "check_charity", "pay_grant", "send_letter"],
+        exact=True,
     )
     assert_tool_args_contain(result, "pay_grant", {"amount": 1200})
     assert result.agents == ["Assessor", "Clerk"]
@@ -71,7 +73,10 @@ def test_approved_grant_is_paid_before_the_letter_is_sent() -> None:
 
 def test_large_sums_reach_no_agent() -> None:
     adapter = CrewAIAdapter(
-        GrantFlow, tools=mocks(read_application={**APPLICATION, "amount": 90_000}), model=script(), strict=False
+        GrantFlow,
+        tools=mocks(read_application={**APPLICATION, "amount": 90_000}),
+        model=script(),
+        strict=False,
     )
     with pytest.raises(UnmockedToolError):
         # Nobody mocked the one tool the flow calls itself.
