@@ -261,9 +261,7 @@ def _asked(llm: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Asked | 
 
 def _sends_extra_headers(llm: Any) -> bool:
     module = type(llm).__module__
-    return module == "crewai.llm" or any(
-        name in module for name in ("providers.openai", "providers.anthropic")
-    )
+    return module == "crewai.llm" or ".openai" in module or ".anthropic" in module
 
 
 def _own_or_given(asked: _Asked) -> Any:

@@ -18,8 +18,8 @@ ROOTS = (Crew, BaseAgent, Flow)
 def reachable(root: Any) -> Iterator[BaseModel | list[Any] | dict[Any, Any] | set[Any]]:
     """Give every model and container that can be reached from an object, itself first.
 
-    A function leads to the crews, agents, flows and tools it refers to, and to the functions beside it: that is
-    how a tool holds the agent it runs, a flow its crews, and a factory what it builds from.
+    A function leads to the crews, agents, flows and tools it refers to, and to the functions beside it:
+    that is how a tool holds the agent it runs, a flow its crews, and a factory what it builds from.
     """
     seen: set[int] = set()
     waiting: list[Any] = [root]

@@ -30,12 +30,11 @@ def agent(provider, **options):
 def test_real_model_is_recorded_and_its_tools_are_mocked(path, streamed):
     with Loopback([SEARCH, Reply("Found")]) as provider:
         adapter = CrewAIAdapter(agent(provider, stream=streamed), tools=[MockTool("search", response="MOCK")])
-        options = {"headers": {"X-Tenant": "acme"}}
-        result = (
-            adapter.sync_invoke("?", **options)
-            if path == "sync"
-            else asyncio.run(adapter.invoke("?", **options))
-        )
+        headers = {"X-Tenant": "acme"}
+        if path == "sync":
+            result = adapter.sync_invoke("?", headers=headers)
+        else:
+            result = asyncio.run(adapter.invoke("?", headers=headers))
     call = result.tool_calls[0]
     assert (call.name, call.args, call.response, call.mocked) == ("search", {"q": "rust"}, "MOCK", True)
     assert (result.response, result.model_used) == ("Found", "gpt-4o")
@@ -64,8 +63,6 @@ def test_unmocked_tool_of_a_real_model_is_refused_before_it_asks_again():
 
 def test_scripted_model_sends_nothing():
     with Loopback([]) as provider:
-        assert (
-            CrewAIAdapter(agent(provider), model=FakeModel(["scripted"])).sync_invoke("?").response
-            == "scripted"
-        )
+        result = CrewAIAdapter(agent(provider), model=FakeModel(["scripted"])).sync_invoke("?")
+        assert result.response == "scripted"
         assert provider.received == []
