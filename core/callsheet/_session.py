@@ -166,7 +166,7 @@ class Session:
             return
         if not self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
-            if self.model is not None:
+            if self._strict and self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
         if self._strict and self.model is not None:
             self.model.check_used_up()
