@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -71,10 +72,15 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
+            # They have a task of their own, which may end after the run's.
+            if result._input_guardrails_task is not None:
+                await asyncio.wait({result._input_guardrails_task})
         except BaseException as error:
-            scope.run.error = described(error)
+            # A tripwire cancels this task and is kept for whoever consumes the stream.
+            cause = result._stored_exception or error
+            scope.run.error = described(cause)
             _note_items(scope.session, result.new_items)
-            note_guardrails(scope.session, result, error)
+            note_guardrails(scope.session, result, cause)
             raise
         _note_result(scope.session, scope.run, result)
 
