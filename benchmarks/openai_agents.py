@@ -18,9 +18,9 @@ from time import process_time
 
 from agents import Agent, Runner, function_tool, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
-from callsheet_openai_agents import OpenAIAgentsAdapter
 
 from callsheet import FakeModel, MockTool
+from callsheet_openai_agents import OpenAIAgentsAdapter
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 300
 CALLS = [[("weather", {"city": "Oslo"}), ("flights", {"to": "Oslo"})], [("book", {"flight": "DY1"})]]
@@ -53,7 +53,10 @@ def scripted() -> ScriptedModel:
 
 AGENT = Agent(name="Desk", tools=[weather, flights, book])
 SCRIPT = FakeModel([*STEPS, "done"])
-MOCKS = [MockTool(name, response=answer) for name, answer in (("weather", "sunny"), ("flights", "DY1"), ("book", "ok"))]
+MOCKS = [
+    MockTool(name, response=answer)
+    for name, answer in (("weather", "sunny"), ("flights", "DY1"), ("book", "ok"))
+]
 MOCKED = OpenAIAgentsAdapter(AGENT, tools=MOCKS, model=SCRIPT)
 CAPTURING = OpenAIAgentsAdapter(AGENT, unmocked="real")
 

@@ -144,7 +144,7 @@ class Approx(Matcher):
         ExpectationError: A tolerance is negative or not a number.
     """
 
-    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:  # noqa: A002
+    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:
         for name, tolerance in (("rel", rel), ("abs", abs)):
             if tolerance is not None and not (_is_finite(tolerance) and tolerance >= 0):
                 raise ExpectationError(f"Approx() wants {name} of 0 or more and finite, not {tolerance!r}.")

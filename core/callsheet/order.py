@@ -133,7 +133,7 @@ class Times(_Group):
         ExpectationError: The numbers can't be counts.
     """
 
-    def __init__(self, item: Any, min: int, max: int | EllipsisType | None = ...) -> None:  # noqa: A002
+    def __init__(self, item: Any, min: int, max: int | EllipsisType | None = ...) -> None:
         super().__init__(item)
         self.min = min
         self.max = min if isinstance(max, EllipsisType) else max

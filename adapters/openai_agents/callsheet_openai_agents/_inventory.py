@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from agents import Agent, FunctionTool, Handoff
-from callsheet.adapters import Inventory, MockConfigError, MockTool, Session
 
+from callsheet.adapters import Inventory, MockConfigError, MockTool, Session
 from callsheet_openai_agents._mcp import mcp_binding
 
 # Tools that a provider runs, by the names of their classes; some came after the floor.

@@ -19,7 +19,6 @@ from callsheet.adapters import (
     active_scope,
     parse_arguments,
 )
-
 from callsheet_openai_agents._answers import answer_shape
 from callsheet_openai_agents._inventory import agent_name, other_names
 from callsheet_openai_agents._mcp import mcp_binding

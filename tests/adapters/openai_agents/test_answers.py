@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from agents import Agent, RunHooks, function_tool
-from callsheet_openai_agents import OpenAIAgentsAdapter
 from mcp.types import CallToolResult, ImageContent, TextContent
 from pydantic import BaseModel
 
 from callsheet import AgentResult, FakeModel, MockAnswerError, MockTool
+from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, MemoryServer, _shell
 
 
@@ -55,7 +55,9 @@ class Outputs(RunHooks[Any]):
         self.seen.append(result)
 
 
-def run(tool: str, args: dict[str, Any], answer: Any, agent: Agent[Any] | None = None) -> tuple[AgentResult, Any]:
+def run(
+    tool: str, args: dict[str, Any], answer: Any, agent: Agent[Any] | None = None
+) -> tuple[AgentResult, Any]:
     agent = agent or Agent(name="Desk", tools=[weather, flights, notes])
     model = FakeModel([{"tool_calls": [{"name": tool, "args": args}]}, "done"])
     hooks = Outputs()
@@ -88,7 +90,10 @@ def test_dict_stays_a_dict_where_the_tool_returns_one() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "field"),
-    [({"city": "Oslo"}, "celsius: Field required"), ({"city": "Oslo", "celsius": "warm"}, "celsius: Input should")],
+    [
+        ({"city": "Oslo"}, "celsius: Field required"),
+        ({"city": "Oslo", "celsius": "warm"}, "celsius: Input should"),
+    ],
 )
 def test_answer_the_tool_could_not_return_is_an_error_naming_the_field(answer: Any, field: str) -> None:
     with pytest.raises(MockAnswerError, match=rf"'weather'.*Weather: {field}"):
@@ -110,7 +115,13 @@ def test_answer_the_tool_could_not_return_is_an_error_naming_the_field(answer: A
         ),
         (
             CallToolResult.model_validate(
-                {"content": [ImageContent.model_validate({"type": "image", "data": "aGk=", "mimeType": "image/png"})]}
+                {
+                    "content": [
+                        ImageContent.model_validate(
+                            {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+                        )
+                    ]
+                }
             ),
             {"type": "image", "image_url": "data:image/png;base64,aGk="},
         ),

@@ -24,10 +24,10 @@ from agents import (
     function_tool,
     handoff,
 )
-from callsheet_openai_agents import OpenAIAgentsAdapter
 from pydantic import BaseModel
 
 from callsheet import FakeModel, MockConfigError, MockTool, UnmockedToolError
+from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, lookup
 
 CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
@@ -106,7 +106,9 @@ def test_tool_tripwire_ends_the_run_and_is_told(canary: Canary) -> None:
     with pytest.raises(ToolInputGuardrailTripwireTriggered):
         wrapped.sync_invoke("go")
     assert wrapped.last_result is not None
-    assert [(g["kind"], g["tripped"]) for g in wrapped.last_result.metadata["guardrails"]] == [("tool_input", True)]
+    assert [(g["kind"], g["tripped"]) for g in wrapped.last_result.metadata["guardrails"]] == [
+        ("tool_input", True)
+    ]
     assert wrapped.last_result.tool_calls[0].outcome == "skipped"
     assert not canary.hits
 
@@ -180,7 +182,9 @@ def test_handoff_says_to_whom_with_what_and_through_which_filter(canary: Canary)
 def test_agents_that_hand_back_and_forth_are_followed(canary: Canary) -> None:
     desk, refunds = Agent(name="Desk", tools=[lookup(canary)]), Agent(name="Refunds")
     desk.handoffs, refunds.handoffs = [refunds], [desk]
-    model = FakeModel(agents={"Desk": [{"handoff": "Refunds"}, CALL, "done"], "Refunds": [{"handoff": "Desk"}]})
+    model = FakeModel(
+        agents={"Desk": [{"handoff": "Refunds"}, CALL, "done"], "Refunds": [{"handoff": "Desk"}]}
+    )
     result = adapter(desk, model=model).sync_invoke("go")
     assert [entry.content for entry in result.trace if entry.role == "handoff"] == ["Refunds", "Desk"]
     assert result.response == "done"
@@ -202,7 +206,9 @@ def test_usage_is_told_in_all_and_per_agent(canary: Canary) -> None:
     inner = Agent(name="Inner")
     agent = Agent(name="Desk", tools=[inner.as_tool("ask", "Ask")])
     ask = {"tool_calls": [{"name": "ask", "args": {"input": "x"}}], **spent}
-    model = FakeModel(agents={"Desk": [ask, {"content": "done", **spent}], "Inner": [{"content": "x", **spent}]})
+    model = FakeModel(
+        agents={"Desk": [ask, {"content": "done", **spent}], "Inner": [{"content": "x", **spent}]}
+    )
     result = adapter(agent, model=model, tools=[]).sync_invoke("go")
     assert (result.usage.requests, result.usage.total_tokens) == (3, 36)
     assert result.metadata["usage_by_agent"]["Inner"]["total_tokens"] == 12
@@ -230,20 +236,35 @@ def test_hosted_tools_are_items_of_the_reply() -> None:
 @pytest.mark.parametrize(
     ("item", "name", "answer"),
     [
-        ({"type": "file_search_call", "queries": ["q"], "results": [{"file_id": "f"}]}, "file_search", [{"file_id": "f"}]),
         (
-            {"type": "code_interpreter_call", "code": "1", "container_id": "c", "outputs": [{"type": "logs", "logs": "1"}]},
+            {"type": "file_search_call", "queries": ["q"], "results": [{"file_id": "f"}]},
+            "file_search",
+            [{"file_id": "f"}],
+        ),
+        (
+            {
+                "type": "code_interpreter_call",
+                "code": "1",
+                "container_id": "c",
+                "outputs": [{"type": "logs", "logs": "1"}],
+            },
             "code_interpreter",
             [{"type": "logs", "logs": "1"}],
         ),
         ({"type": "image_generation_call", "result": "aGk="}, "image_generation", "aGk="),
-        ({"type": "mcp_call", "name": "fetch", "arguments": "{}", "server_label": "web", "output": "ok"}, "fetch", "ok"),
+        (
+            {"type": "mcp_call", "name": "fetch", "arguments": "{}", "server_label": "web", "output": "ok"},
+            "fetch",
+            "ok",
+        ),
     ],
 )
 def test_every_hosted_kind_is_told_with_its_answer(item: dict[str, Any], name: str, answer: Any) -> None:
     whole = {"id": "h_1", "status": "completed", **item}
     result = adapter(Agent(name="Desk"), {"native": [whole], "content": "done"}, tools=[]).sync_invoke("go")
-    assert [(c.name, c.kind, c.response, c.outcome) for c in result.tool_calls] == [(name, "hosted", answer, "success")]
+    assert [(c.name, c.kind, c.response, c.outcome) for c in result.tool_calls] == [
+        (name, "hosted", answer, "success")
+    ]
 
 
 def test_mock_of_a_hosted_tool_is_refused() -> None:
@@ -261,7 +282,9 @@ def test_final_output_is_the_structured_one() -> None:
     class Verdict(BaseModel):
         ok: bool
 
-    result = adapter(Agent(name="Desk", output_type=Verdict), {"output": {"ok": True}}, tools=[]).sync_invoke("go")
+    result = adapter(Agent(name="Desk", output_type=Verdict), {"output": {"ok": True}}, tools=[]).sync_invoke(
+        "go"
+    )
     assert result.output == Verdict(ok=True)
     assert result.response == '{"ok":true}'
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from agents import Agent, Runner
 from agents.mcp import MCPServerStdio, MCPUtil, create_static_tool_filter
-from callsheet_openai_agents import OpenAIAgentsAdapter
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
+from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, MemoryServer, process_server
 
 SERVER = """
@@ -57,7 +57,9 @@ def test_application_that_connects_in_the_session_starts_no_process(canary: Cana
         async with server:
             await Runner.run(agent, "go")
 
-    with OpenAIAgentsAdapter(agent, tools=[MockTool("read", response="x")], model=asks("read")).session() as session:
+    with OpenAIAgentsAdapter(
+        agent, tools=[MockTool("read", response="x")], model=asks("read")
+    ).session() as session:
         asyncio.run(application())
     assert (session.tool_calls[0].name, session.tool_calls[0].kind) == ("read", "mcp")
     assert not canary.hits
@@ -91,7 +93,11 @@ def test_call_the_declared_schema_does_not_accept_is_invalid(canary: Canary) -> 
 def test_each_of_several_servers_has_the_tools_named_with_it(canary: Canary) -> None:
     servers = [process_server(canary, name=name) for name in ("one", "two")]
     agent = Agent(name="Desk", mcp_servers=servers)
-    mocks = [MockTool("one.read", response=1), MockTool("two.write", response=2), MockTool("plain", response=3)]
+    mocks = [
+        MockTool("one.read", response=1),
+        MockTool("two.write", response=2),
+        MockTool("plain", response=3),
+    ]
     steps = [{"tool_calls": ["read", "write", "plain"]}, "done"]
     result = OpenAIAgentsAdapter(agent, tools=mocks, model=FakeModel(steps)).sync_invoke("go")
     assert [call.response for call in result.tool_calls] == [1, 2, 3]
@@ -103,12 +109,16 @@ def test_tools_that_bear_their_servers_name_are_mocked_by_either_name(canary: Ca
     supported = "include_server_in_tool_names" in signature(MCPUtil.get_all_function_tools).parameters
     for named in ("lookup", "mcp_memory__lookup") if supported else ("lookup",):
         for server in (MemoryServer(canary, False), process_server(canary, name="memory")):
-            agent = Agent(name="Desk", mcp_servers=[server], mcp_config={"include_server_in_tool_names": True})
+            agent = Agent(
+                name="Desk", mcp_servers=[server], mcp_config={"include_server_in_tool_names": True}
+            )
             model = FakeModel(["done"])
             OpenAIAgentsAdapter(agent, tools=[MockTool(named, response=1)], model=model).sync_invoke("go")
             (offered,) = [tool["name"] for tool in model.call_log[0]["tools"]]
             model = asks(offered, q="x")
-            result = OpenAIAgentsAdapter(agent, tools=[MockTool(named, response=1)], model=model).sync_invoke("go")
+            result = OpenAIAgentsAdapter(agent, tools=[MockTool(named, response=1)], model=model).sync_invoke(
+                "go"
+            )
             assert result.tool_calls[0].response == 1
     assert not canary.hits
 

@@ -26,7 +26,6 @@ from agents import (
     UserError,
     function_tool,
 )
-from callsheet_openai_agents import OpenAIAgentsAdapter
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 from callsheet import (
@@ -36,6 +35,7 @@ from callsheet import (
     SessionClosedError,
     UnmockedToolError,
 )
+from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, lookup, process_server
 
 CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
@@ -102,7 +102,9 @@ def test_5_refusals_inside_agents_used_as_tools_reach_the_test(canary: Canary, s
     agent = Agent(name="Desk", tools=[inner.as_tool("ask", "Ask", on_stream=on_stream)])
     ask = {"tool_calls": [{"name": "ask", "args": {"input": "x"}}]}
     with pytest.raises(UnmockedToolError, match="lookup"):
-        one_call(agent, model=FakeModel(agents={"Desk": [ask, "done"], "Inner": [CALL, "x"]})).sync_invoke("go")
+        one_call(agent, model=FakeModel(agents={"Desk": [ask, "done"], "Inner": [CALL, "x"]})).sync_invoke(
+            "go"
+        )
     with pytest.raises(ScriptExhaustedError, match="Inner"):
         one_call(agent, model=FakeModel(agents={"Desk": [ask, "done"], "Inner": []})).sync_invoke("go")
     assert not canary.hits
@@ -120,6 +122,7 @@ def test_6_mocks_are_called_with_arguments_the_tool_accepts(canary: Canary) -> N
 
 def test_8_stream_left_to_itself_meets_a_closed_session(canary: Canary) -> None:
     agent = Agent(name="Desk", tools=[lookup(canary)])
+
     async def main() -> Any:
         with one_call(agent, MOCK, model=FakeModel([CALL, CALL]), strict=False).session():
             streamed = Runner.run_streamed(agent, "go")
@@ -149,7 +152,9 @@ def test_9_runs_in_threads_are_answered_too(canary: Canary, detour: str) -> None
     assert not canary.hits
 
 
-def test_10_runs_of_agents_used_as_tools_are_recorded_although_hooks_are_not_inherited(canary: Canary) -> None:
+def test_10_runs_of_agents_used_as_tools_are_recorded_although_hooks_are_not_inherited(
+    canary: Canary,
+) -> None:
     inner = Agent(name="Inner", tools=[lookup(canary)])
     agent = Agent(name="Desk", tools=[inner.as_tool("ask", "Ask")])
     ask = {"tool_calls": [{"name": "ask", "args": {"input": "x"}}]}
@@ -231,7 +236,10 @@ def test_17_agents_of_one_name_have_scripts_and_mocks_of_their_own(canary: Canar
     )
     mocks = [MockTool("Helper.lookup", response=1), MockTool("Helper#2.lookup", response=2)]
     result = one_call(agent, *mocks, model=model).sync_invoke("go")
-    assert [(c.agent, c.response) for c in result.get_all_tool_calls("lookup")] == [("Helper", 1), ("Helper#2", 2)]
+    assert [(c.agent, c.response) for c in result.get_all_tool_calls("lookup")] == [
+        ("Helper", 1),
+        ("Helper#2", 2),
+    ]
     assert [c.response for c in result.tool_calls if c.agent == "Desk"] == ["one", "two"]
 
 
@@ -309,7 +317,9 @@ class TwoTurns(Model):
 
 
 def test_unknown_tool_is_the_sdks_error_and_recorded(canary: Canary) -> None:
-    adapter = one_call(Agent(name="Desk", tools=[lookup(canary)]), model=FakeModel([{"tool_calls": ["lokup"]}]))
+    adapter = one_call(
+        Agent(name="Desk", tools=[lookup(canary)]), model=FakeModel([{"tool_calls": ["lokup"]}])
+    )
     with pytest.raises(ModelBehaviorError, match="lokup"):
         adapter.sync_invoke("go")
     assert adapter.last_result is not None
