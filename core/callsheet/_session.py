@@ -323,10 +323,6 @@ class Session:
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
 
-    def annotate(self, **metadata: Any) -> None:
-        """Put more into `result.metadata`."""
-        self.metadata.update(metadata)
-
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
         self._evidence.response, self._evidence.output, self._evidence.native = response, output, native
