@@ -242,11 +242,11 @@ def test_own_model_of_the_framework_takes_every_agents_place():
 
 
 def test_unknown_mock_and_script_are_named_with_the_closest():
-    with pytest.raises(UnknownMockError, match=r"'serch'.*'search'"):
+    with pytest.raises(UnknownMockError, match=r"'searcher'.*'search'"):
         run(
             crews.crew(),
             FakeModel(default_response="x"),
-            MockTool("serch", response=1),
+            MockTool("searcher", response=1),
             message={"topic": "x"},
         )
     with pytest.raises(UnknownMockError, match=r"'Reseacher'.*'Researcher'"):
