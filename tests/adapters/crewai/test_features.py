@@ -12,7 +12,7 @@ from crewai.flow.flow import Flow, start
 from crewai.llms.base_llm import BaseLLM
 from pydantic import BaseModel
 
-from callsheet import Conversation, FakeModel, MockTool, ScriptError, UnknownMockError
+from callsheet import Conversation, FakeModel, MockTool, ScriptError, UnknownMockError, UnmockedToolError
 from callsheet_crewai import CrewAIAdapter
 from tests.adapters.crewai import crews
 from tests.adapters.crewai.crews import HITS
@@ -161,6 +161,20 @@ def test_planner_is_scripted_by_its_role():
     result = run(crew, model)
     assert result.response == "Found"
     assert crew.tasks[0].description == "Research"
+
+
+@BOTH
+def test_person_is_asked_as_a_tool_is(native):
+    def crew():
+        who = crews.agent(native=native, tools=[])
+        return Crew(agents=[who], tasks=[crews.task(who, "Draft", human_input=True)])
+
+    person = MockTool("human_input", responses=["shorter", ""])
+    result = run(crew, FakeModel(["long", "short"]), person)
+    assert result.response == "short"
+    assert [call.response for call in result.tool_calls] == ["shorter", ""]
+    with pytest.raises(UnmockedToolError, match="human_input"):
+        run(crew, FakeModel(["long"]))
 
 
 # Streams
