@@ -73,6 +73,11 @@ def between(name: str) -> list[str]:
     return [] if name == "core" else settings(name)["tool"]["callsheet"]["versions"]
 
 
+def beside(name: str, version: str) -> list[str]:
+    """Give what an old framework version needs to have beside it to work at all."""
+    return [] if name == "core" else settings(name)["tool"]["callsheet"].get("beside", {}).get(version, [])
+
+
 def pythons_of(adapter: str) -> list[str]:
     """Give the installed Pythons an adapter supports, which are those its framework allows."""
     allowed = SpecifierSet(settings(adapter)["project"]["requires-python"])
@@ -116,7 +121,9 @@ def checkout(name: str, *groups: str) -> list[str]:
     """Give the arguments that install core, the adapter of that name if there is one, and the groups."""
     folders = [".", f"./adapters/{name}"] if name in ADAPTERS else ["."]
     wanted = [("--editable", folder) for folder in folders] + [("--group", group) for group in groups]
-    return [argument for pair in wanted for argument in pair]
+    # What an adapter's tests and examples use of the framework's surroundings.
+    tests = settings(name)["tool"]["callsheet"].get("tests", []) if name in ADAPTERS else []
+    return [*(argument for pair in wanted for argument in pair), *tests]
 
 
 def install(session: nox.Session, name: str, *groups: str) -> None:
@@ -153,9 +160,8 @@ def adapter(session: nox.Session, adapter: str) -> None:
 @environments(*HOME)
 def lowest(session: nox.Session, name: str) -> None:
     """Test core or one adapter on the oldest version of everything it names."""
-    beside = [] if name == "core" else settings(name)["tool"]["callsheet"].get("beside-lowest", [])
     groups = CORE if name == "core" else ["test"]
-    session.install("--resolution=lowest-direct", *checkout(name, *groups), *beside)
+    session.install("--resolution=lowest-direct", *checkout(name, *groups), *beside(name, "lowest"))
     pytest(session, "tests/core" if name == "core" else f"tests/adapters/{name}")
 
 
@@ -164,7 +170,7 @@ def lowest(session: nox.Session, name: str) -> None:
 def versions(session: nox.Session, adapter: str, version: str) -> None:
     """Test one adapter on a framework version between oldest and newest."""
     framework = settings(adapter)["tool"]["callsheet"]["framework"]
-    session.install(*checkout(adapter, "test"), f"{framework}=={version}.*")
+    session.install(*checkout(adapter, "test"), f"{framework}=={version}.*", *beside(adapter, version))
     pytest(session, f"tests/adapters/{adapter}")
 
 
@@ -225,7 +231,8 @@ def package(session: nox.Session) -> None:
 def benchmarks(session: nox.Session, name: str) -> None:
     """Print one benchmark; a script named like an adapter has that adapter's environment."""
     install(session, name if name in HOME else "core", "test")
-    session.run("python", f"benchmarks/{name}.py", *session.posargs)
+    # -P: a script must not stand in for the framework it is named like.
+    session.run("python", "-P", f"benchmarks/{name}.py", *session.posargs)
 
 
 @nox.session(reuse_venv=False)

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from callsheet._parsing import parse_response as parse_response
     from callsheet._parsing import parse_stream as parse_stream
     from callsheet._recorder import Recorder as Recorder
-    from callsheet._redaction import configure_redaction as configure_redaction
     from callsheet._redaction import redact as redact
     from callsheet._registry import clear_assertions as clear_assertions
     from callsheet._registry import list_assertions as list_assertions
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from callsheet._result import AgentResult as AgentResult
     from callsheet._runner import AgentRunner as AgentRunner
     from callsheet._scenario import scenario as scenario
+    from callsheet._secrets import configure_redaction as configure_redaction
     from callsheet._server import MockMCPServer as MockMCPServer
     from callsheet._session import Session as Session
     from callsheet._snapshots import assert_snapshot as assert_snapshot
@@ -150,7 +150,7 @@ _EXPORTS = {
     "assert_tool_calls": "assertions",
     "assert_trajectory": "assertions",
     "clear_assertions": "_registry",
-    "configure_redaction": "_redaction",
+    "configure_redaction": "_secrets",
     "list_assertions": "_registry",
     "offline": "_offline",
     "parse_response": "_parsing",

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from callsheet._artifact_files import confined, file_safe, write_whole
 from callsheet._errors import OptionError
-from callsheet._redaction import redact
+from callsheet._redaction import redact, redact_text
 from callsheet._result import AgentResult
 from callsheet._snapshot_codec import encode
 from callsheet._suggest import listed
@@ -97,7 +97,7 @@ class Recorder:
 
     def _path(self, directory: Path, position: int, suffix: str) -> Path:
         worker = os.environ.get("PYTEST_XDIST_WORKER")
-        label = file_safe(self._recordings[position]["label"] or "recording")
+        label = file_safe(redact_text(self._recordings[position]["label"] or "recording"))
         stem = "-".join(part for part in (worker, f"{position:03}", label) if part)
         copy = 1
         while True:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callsheet._expected import Expected, ExpectedFields
+from callsheet._redaction import redact_for_display, redact_text_for_display
 from callsheet._steps import Step
 
 WIDTH = 76  # pytest puts "E   " before every line of an 80-column terminal
@@ -16,7 +17,13 @@ LONGEST_CALL = 150
 
 def shown(value: Any, *, limit: int = LONGEST_VALUE) -> str:
     """Give a value's repr, secrets redacted, shortened in the middle when longer than `limit` characters."""
-    return shortened(repr(redacted(value)), limit)
+    return shortened(redact_text_for_display(repr(redacted(value))), limit)
+
+
+def shown_under(name: str, value: Any, *, limit: int = LONGEST_VALUE) -> str:
+    """Like `shown`, for a value whose name may say that it is a secret."""
+    inside = redacted({name: value})
+    return shortened(redact_text_for_display(repr(next(iter(inside.values())))), limit)
 
 
 def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
@@ -50,7 +57,7 @@ def call_text(name: Any, args: Any, *, limit: int = LONGEST_CALL) -> str:
     if not isinstance(args, Mapping):
         return f"{title}({shown(args, limit=limit)})"
     inside = ", ".join(f"{key}={value!r}" for key, value in redacted(args).items())
-    return f"{title}({shortened(inside, limit)})"
+    return f"{title}({shortened(redact_text_for_display(inside), limit)})"
 
 
 def item_text(item: Any, *, limit: int = LONGEST_CALL) -> str:
@@ -69,14 +76,14 @@ def expected_text(expected: Expected, *, limit: int = LONGEST_CALL) -> str:
         args, content = fields.get("args", ...), fields.get("content")
         return _step_text(fields["role"], fields.get("name"), args, content, limit)
     text = _open_call_text(fields["name"], fields.get("args", ...), limit)
-    others = [key for key in fields if key not in ("name", "args")]
+    others = [key for key, value in fields.items() if key not in ("name", "args") and value is not None]
     rest = [f"{key}={shown(fields[key], limit=60)}" for key in others]
     return f"{text} with {', '.join(rest)}" if rest else text
 
 
 def redacted(value: Any) -> Any:
     """Give a value with its secrets replaced."""
-    return value
+    return redact_for_display(value)
 
 
 def _open_call_text(name: Any, args: Any, limit: int) -> str:

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_call
+from callsheet._order_base import DONE, Count, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_sequences import Loop, Parts, Sequence, Waiting
-from callsheet._order_states import DONE, Count, State, choice, shuffle
+from callsheet._order_states import choice, shuffle
 
 __all__ = [
     "AnyOrder",
@@ -204,7 +205,7 @@ def _sequence(states: list[State], *, immediate: bool = False) -> State:
         elif state != DONE:
             items.append(state)
             gaps.append(gap)
-    if len(items) < 2:
+    if not items[1:]:
         return shuffle(items)
     return Sequence(Parts(tuple(items), tuple(gaps), immediate), -1, DONE)
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callsheet import AgentResult, OptionError, configure_redaction, redact
-from callsheet._redaction import REDACTED, TOO_DEEP, is_secret_name, redact_text
+from callsheet._redaction import TOO_DEEP, redact_for_display, redact_text, redact_text_for_display
+from callsheet._secrets import REDACTED, is_secret_name
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r"
 
@@ -297,3 +298,35 @@ def test_no_value_under_a_secret_name_survives(value: Any) -> None:
             yield node
 
     assert {leaf for leaf in leaves(redact(value), secret=False) if isinstance(leaf, str)} <= {REDACTED, ""}
+
+
+def test_for_display_equal_secrets_look_equal_and_different_ones_different() -> None:
+    first, second, again = (
+        redact_for_display({"token": secret, "n": 1})["token"] for secret in ("canary1", "canary2", "canary1")
+    )
+    assert first == again != second
+    assert first.startswith("[redacted ")
+    assert "canary" not in first
+    texts = [redact_text_for_display(f"token='{secret}'") for secret in ("canary1", "canary2")]
+    assert texts[0] != texts[1]
+
+
+def test_for_display_objects_stay_what_they_are() -> None:
+    class Point(NamedTuple):
+        token: str
+
+    login, point, matcher = Login("bob", "canary"), Point("canary"), object()
+    shown = redact_for_display([login, point, {"password": matcher}, ("a", b"sk-canary-1234567")])
+    assert shown[0] is login
+    assert shown[1] is point
+    assert shown[2] == {"password": matcher}
+    assert shown[3][1].startswith(b"[redacted ")
+    text = redact_text_for_display(repr(shown))
+    assert "canary" not in text
+    assert "Login(user='bob', password='[redacted " in text
+
+
+def test_for_display_it_can_be_switched_off_too() -> None:
+    with configure_redaction(enabled=False):
+        assert redact_for_display({"token": "seen"}) == {"token": "seen"}
+        assert redact_text_for_display("token=seen") == "token=seen"

@@ -34,7 +34,7 @@ def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
                 result = await original(self, starting_agent, input, **kwargs)
             except Exception as error:
                 ended = getattr(error, "run_data", None)
-                _note_items(session, getattr(ended, "new_items", ()))
+                _note_items(session, record, getattr(ended, "new_items", ()))
                 note_guardrails(session, ended, error)
                 raise
             _note_result(session, record, result)
@@ -65,10 +65,11 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `start_streaming`, the coroutine of a streamed run's task."""
 
     @wraps(original)
-    async def start_streaming(*args: Any, **kwargs: Any) -> Any:
+    async def start_streaming(*args: Any, **kwargs: Any) -> None:
         scope = active_scope()
         if scope is None or scope.run is None:
-            return await original(*args, **kwargs)
+            await original(*args, **kwargs)
+            return
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
@@ -87,9 +88,7 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
 
 async def _failed_guardrail(result: Any) -> BaseException | None:
     """Give the exception of a guardrail: they have tasks of their own, which may end after the run's."""
-    tasks = [
-        task for task in (result._input_guardrails_task, result._output_guardrails_task) if task is not None
-    ]
+    tasks = [task for task in (result._input_guardrails_task, result._output_guardrails_task) if task]
     if not tasks:
         return None
     await asyncio.wait(tasks)
@@ -98,7 +97,7 @@ async def _failed_guardrail(result: Any) -> BaseException | None:
 
 def _note_failure(session: Session, record: RunRecord, result: Any, error: BaseException) -> None:
     record.error = described(error)
-    _note_items(session, result.new_items)
+    _note_items(session, record, result.new_items)
     note_guardrails(session, result, error)
 
 
@@ -110,10 +109,10 @@ def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
 
 
 def _note_result(session: Session, record: RunRecord, result: Any) -> None:
-    _note_items(session, result.new_items)
+    _note_items(session, record, result.new_items)
     note_guardrails(session, result)
     for item in result.interruptions:
-        call = session.recording.find_call(call_id(item.raw_item))
+        call = session.recording.find_call(call_id(item.raw_item), record)
         if call is not None:
             call.outcome = "interrupted"
         name = call.name if call is not None else item.name
@@ -123,12 +122,12 @@ def _note_result(session: Session, record: RunRecord, result: Any) -> None:
         session.finish(response=_text(output), output=output, native=result)
 
 
-def _note_items(session: Session, items: Any) -> None:
+def _note_items(session: Session, record: RunRecord, items: Any) -> None:
     """Note what the model was told back about each call."""
     for item in items:
         raw = item.raw_item
         if isinstance(raw, dict) and "call_id" in raw and "output" in raw:
-            call = session.recording.find_call(raw["call_id"])
+            call = session.recording.find_call(raw["call_id"], record)
             if call is not None:
                 call.seen_by_model = _text(raw["output"])
                 _note_rejection(call)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callsheet._equality import equal
-from callsheet._rendering import shown
+from callsheet._rendering import shown, shown_under
 from callsheet._subject import Subject, result_of
 from callsheet._suggest import did_you_mean, listed
 
@@ -30,10 +30,10 @@ def assert_headers(result: Subject, expected: Mapping[str, Any], *, exact: bool 
     for name, value in expected.items():
         if name.lower() not in actual:
             hint = did_you_mean(name, headers)
-            lines.append(f"  Missing header '{name}': expected {_value(name, value)}{hint}")
+            lines.append(f"  Missing header '{name}': expected {shown_under(name, value)}{hint}")
         elif not equal(value, actual[name.lower()][1]):
-            got = _value(name, actual[name.lower()][1])
-            lines.append(f"  Header '{name}': expected {_value(name, value)}, got {got}")
+            got = shown_under(name, actual[name.lower()][1])
+            lines.append(f"  Header '{name}': expected {shown_under(name, value)}, got {got}")
     if exact:
         extra = [name for key, (name, _) in actual.items() if key not in wanted]
         if extra:
@@ -53,8 +53,3 @@ def assert_model_used(result: Subject, expected: Any) -> None:
     actual = result_of(result).model_used
     if not equal(expected, actual):
         raise AssertionError(f"Expected model {shown(expected)}, got {shown(actual)}.")
-
-
-def _value(name: str, value: Any) -> str:
-    # What is a secret depends on the header's name.
-    return shown({name: value}).removeprefix(f"{{{name!r}: ").removesuffix("}")

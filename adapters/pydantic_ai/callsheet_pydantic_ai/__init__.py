@@ -1,0 +1,5 @@
+"""callsheet for Pydantic AI."""
+
+from callsheet_pydantic_ai._adapter import PydanticAIAdapter
+
+__all__ = ["PydanticAIAdapter"]
