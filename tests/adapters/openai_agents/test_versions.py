@@ -9,14 +9,14 @@ import pytest
 from agents import Agent, FunctionTool, Runner
 from agents.run import AgentRunner
 from agents.run_internal import tool_actions
-from callsheet_openai_agents import OpenAIAgentsAdapter, _patches
 
 from callsheet import FakeModel, UnsupportedFrameworkError
+from callsheet_openai_agents import OpenAIAgentsAdapter, _patches
 
 
 @pytest.fixture(autouse=True)
 def nothing_installed() -> None:
-    # Patches stay while a session of an earlier test is alive, and are only looked at when they go in.
+    # Patches stay while an earlier session is alive, and the SDK is only looked at when they go in.
     gc.collect()
     assert not _patches.PATCHES.installed
 
