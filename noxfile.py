@@ -122,7 +122,8 @@ def checkout(name: str, *groups: str) -> list[str]:
     """Give the arguments that install core, the adapter of that name if there is one, and the groups."""
     folders = [".", f"./adapters/{name}"] if name in ADAPTERS else ["."]
     wanted = [("--editable", folder) for folder in folders] + [("--group", group) for group in groups]
-    return [argument for pair in wanted for argument in pair]
+    beside = settings(name)["tool"]["callsheet"].get("beside", []) if name in ADAPTERS else []
+    return [*(argument for pair in wanted for argument in pair), *beside]
 
 
 def install(session: nox.Session, name: str, *groups: str) -> None:
@@ -237,7 +238,8 @@ def package(session: nox.Session) -> None:
 def benchmarks(session: nox.Session, name: str) -> None:
     """Print one benchmark; a script named like an adapter has that adapter's environment."""
     install(session, name if name in HOME else "core", "test")
-    session.run("python", f"benchmarks/{name}.py", *session.posargs)
+    # -P: a script must not stand in for the framework it is named like.
+    session.run("python", "-P", f"benchmarks/{name}.py", *session.posargs)
 
 
 @nox.session(reuse_venv=False)

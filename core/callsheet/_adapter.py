@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 from weakref import WeakSet
 
@@ -51,7 +51,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         offline: bool | None = None,
         strict: bool = True,
     ) -> None:
-        if not self.handles(agent):
+        if not self.accepts(agent):
             raise MockConfigError(
                 f"{type(self).__name__} wraps {self.agent_description}, not {type(agent).__module__}."
                 f"{type(agent).__qualname__}. callsheet.wrap(agent) picks the adapter from the object."
@@ -72,6 +72,11 @@ class BaseAdapter(ABC, Generic[AgentT]):
     @abstractmethod
     def handles(cls, agent: object) -> bool:
         """Say whether an object is an agent of this framework."""
+
+    @classmethod
+    def accepts(cls, agent: object) -> bool:
+        """Say whether the adapter can be given an object by name: by default, what it handles."""
+        return cls.handles(agent)
 
     def session(
         self,
@@ -176,10 +181,11 @@ class BaseAdapter(ABC, Generic[AgentT]):
             Violation: A promise was broken in one of them.
             UnusedScriptError: A conversation left scripted steps over.
         """
-        for session in list(self._sessions):
-            session.close()
-        if self._owes_check:
-            self.check_used_up()
+        with ExitStack() as closing:
+            if self._owes_check:
+                closing.callback(self.check_used_up)
+            for session in list(self._sessions):
+                closing.callback(session.close)
 
     def turn_session(self, **options: Any) -> Session:
         """Give a session for one turn of several: later turns may use what it leaves of the script."""
@@ -197,7 +203,11 @@ class BaseAdapter(ABC, Generic[AgentT]):
             self.model.check_used_up()
 
     def turn_options(self, result: AgentResult) -> dict[str, Any]:
-        """Give the options that make the next run continue the conversation `result` came from."""
+        """Give the options that make the next run continue the conversation `result` came from.
+
+        Args:
+            result: What the latest turn did, with the trace of every turn.
+        """
         return {"history": result.to_messages()}
 
     async def stream(
@@ -237,7 +247,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             finally:
                 self.last_result = session.result
 
-    def _around(self) -> AbstractContextManager[None]:
+    def _around(self) -> AbstractContextManager[Any]:
         """Give what surrounds each session, such as putting back what a run changes."""
         return nullcontext()
 

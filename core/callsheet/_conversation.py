@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -90,7 +91,8 @@ class Conversation:
         if last is None:
             return {}
         if isinstance(self._agent, BaseAdapter):
-            return self._agent.turn_options(last)
+            trace = [entry for result in self.results for entry in result.trace]
+            return self._agent.turn_options(replace(last, trace=trace))
         return {"history": self.history}
 
     @staticmethod

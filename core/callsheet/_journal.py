@@ -5,12 +5,15 @@ Holds values, never a session: a session that someone keeps alive keeps its patc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from callsheet._errors import Violation
     from callsheet._result import AgentResult
+    from callsheet._violations import Violations
 
 
 @dataclass
@@ -27,19 +30,24 @@ class Journal:
     refused: int = 0
     unheard: list[Violation] = field(default_factory=list)
 
+    def note(self, result: AgentResult, violations: Violations, error: BaseException | None) -> None:
+        """Note a session that ends; `error` is the exception on its way out of it."""
+        self.results.append(replace(result, native=None))
+        self.refused += violations.refused
+        if isinstance(error, GeneratorExit):
+            self.unheard.extend(violations.all)
+
 
 # The journal that is being kept now, or None when nobody reports.
 current: Journal | None = None
 
 
-def begin() -> Journal:
-    """Begin a journal in the place of the one before."""
+@contextmanager
+def kept() -> Iterator[Journal]:
+    """Keep a journal of what happens inside; the one kept around it goes on afterwards."""
     global current
-    current = Journal()
-    return current
-
-
-def end() -> None:
-    """Keep no journal from here on."""
-    global current
-    current = None
+    around, current = current, Journal()
+    try:
+        yield current
+    finally:
+        current = around

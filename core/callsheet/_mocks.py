@@ -122,7 +122,7 @@ class MockTool:
     def note(self, args: dict[str, Any] | None) -> None:
         """Count a call that the real tool answers."""
         with self._lock:
-            self._calls.append(args if args is not None else {})
+            self._calls.append(detached(args) if args is not None else {})
 
     def matches(self, args: Mapping[str, Any] | None) -> bool:
         """Say whether `when` accepts these arguments."""
@@ -160,7 +160,7 @@ class MockTool:
             time.sleep(self.delay)
         if not callable(answer):
             return answer
-        given = answer(args)
+        given = answer(detached(args))
         return finish(given) if inspect.isawaitable(given) else given
 
     async def answer_async(self, args: dict[str, Any]) -> Any:
@@ -172,13 +172,13 @@ class MockTool:
             await asyncio.sleep(self.delay)
         if not callable(answer):
             return answer
-        given = answer(args)
+        given = answer(detached(args))
         return await given if inspect.isawaitable(given) else given
 
     def _take(self, args: dict[str, Any]) -> Any:
         with self._lock:
             number = len(self._calls)
-            self._calls.append(args)
+            self._calls.append(detached(args))
         if self._failure is not None and number >= self._fails_from:
             raise _fresh(self._failure)
         answer = self._response if self._responses is None else self._scripted(number)
@@ -198,6 +198,25 @@ class MockTool:
     def __repr__(self) -> str:
         when = f", when={self.when!r}" if self.when is not None else ""
         return f"MockTool.spy({self.name!r}{when})" if self.is_spy else f"MockTool({self.name!r}{when})"
+
+
+def detached(value: Any) -> Any:
+    """Give arguments of their own: what somebody does to their dicts and lists changes no others."""
+    if isinstance(value, dict):
+        return {key: detached(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [detached(item) for item in value]
+    return value
+
+
+def snapshot(answer: Any) -> Any:
+    """Give an answer as it is now; one that refuses to be copied stays itself."""
+    if isinstance(answer, _ATOMS):
+        return answer
+    try:
+        return deepcopy(answer)
+    except Exception:  # noqa: BLE001 - a callable's answer may refuse to be copied in any way
+        return answer
 
 
 def _check_name(name: object) -> None:

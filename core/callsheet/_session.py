@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
 from callsheet._errors import (
     MockConfigError,
+    NetworkBlockedError,
     SessionClosedError,
     SessionError,
     Violation,
@@ -25,7 +25,7 @@ from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
-from callsheet._scope import SCOPE, Scope, open_sessions
+from callsheet._scope import SCOPE, Scope, entered, leave, open_sessions
 from callsheet._script import ModelReply
 from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
@@ -74,27 +74,32 @@ class Session:
         metadata: Mapping[str, Any] | None = None,
         native_model: Any = None,
         owner: object = None,
-        around: Callable[[], AbstractContextManager[None]] | None = None,
+        around: Callable[[], AbstractContextManager[Any]] | None = None,
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
         self.headers: dict[str, str] = dict(headers or {})
         self.recording = Recording()
         self._strict = strict
-        self._offline = model is not None if offline is None else offline
+        closed_network = model is not None if offline is None else offline
+        self._network = offline_block() if closed_network else None
         self._inventory = self._declared = inventory or Inventory(complete=False)
         self._patches = patches
+        self.unmocked = unmocked
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
         self.owner = owner
         self._around = around
         self._surroundings = ExitStack()
+        # What an adapter keeps for as long as the session lives.
+        self.kept: dict[Any, Any] = {}
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations = Violations()
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
-        self._entered: AbstractContextManager[None] | None = None
+        self._entered = ExitStack()
+        self._outer: Session | None = None
 
     # Opening and closing
 
@@ -112,11 +117,17 @@ class Session:
             if self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
         self._inventory.check_bound_mocks(self.tools.tool_names)
+        if around is not None and around.call is not None and around.session.is_open:
+            self._outer = around.session
         thread_patches.hold(self)
         if self._patches is not None:
             self._patches.hold(self)
-        if self._around is not None:
-            self._surroundings.enter_context(self._around())
+        with ExitStack() as opened:
+            if self._around is not None:
+                opened.enter_context(self._around())
+            if self._network is not None:
+                self._network.open()
+            self._surroundings = opened.pop_all()
         self._state = "open"
         open_sessions[id(self)] = self
 
@@ -125,10 +136,10 @@ class Session:
         """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
         try:
-            with offline_block() if self._offline else _nothing():
+            with nullcontext() if self._network is None else self._network.inside():
                 yield
         finally:
-            SCOPE.reset(token)
+            leave(token, self)
 
     def close(self, error: BaseException | None = None) -> None:
         """End the session; whatever still belongs to it is refused from here on.
@@ -144,9 +155,24 @@ class Session:
         if self._state != "open":
             return
         self._state = "closed"
-        open_sessions.pop(id(self), None)
         self._surroundings.close()
-        self._report(error)
+        open_sessions.pop(id(self), None)
+        self._entered.close()
+        try:
+            if self._network is not None:
+                self._network.close(error)
+        except NetworkBlockedError as blocked:
+            self._settle(blocked)
+            raise
+        self._settle(error)
+
+    def _settle(self, error: BaseException | None) -> None:
+        if _journal.current is not None:
+            _journal.current.note(self.result, self._violations, error)
+        if self._outer is not None:
+            # A tool of the outer agent may swallow what this session raises.
+            for violation in self._violations.all:
+                self._outer.poison(violation)
         self.raise_violations(error)
         if error is not None:
             return
@@ -159,20 +185,12 @@ class Session:
 
     def __enter__(self) -> Self:
         self.open()
-        self._entered = self.activated()
-        self._entered.__enter__()
+        self._entered.enter_context(self.activated())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        entered, self._entered = self._entered, None
-        try:
-            if entered is not None:
-                entered.__exit__(kind, error, traceback)
-        except BaseException as blocked:
-            self.close(blocked)
-            raise
         self.close(error)
 
     async def __aenter__(self) -> Self:
@@ -189,16 +207,18 @@ class Session:
         return self._desk.lets_real_run
 
     @property
+    def tool_names(self) -> set[str]:
+        """The tools known so far."""
+        return self._inventory.tool_names()
+
+    @property
     def declared_tools(self) -> set[str]:
         """Every name of a tool, bound to its agent or not, that was known when the session was made."""
         return self._declared.mock_names()
 
     def may_run(self, names: Collection[str]) -> bool:
         """Say whether a tool of these names could run for real, so that what it needs has to be there."""
-        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self.tools):
-            return True
-        answered = any(mock.name in names and mock.when is None for mock in self.tools)
-        return self.lets_real_run and not answered
+        return self._desk.may_run(names)
 
     @property
     def is_open(self) -> bool:
@@ -280,12 +300,13 @@ class Session:
         """Begin a run of an agent, under the tool call that is being answered, if any."""
         scope = SCOPE.get()
         parent = scope.call if scope is not None and scope.session is self else None
+        if parent is None:
+            self._evidence.forget_answer()
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
-    @contextmanager
     def inside(
         self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Make the code inside belong to a run, to a call of it, and to a place of the adapter's own.
 
         Without a place the one around stays.
@@ -293,11 +314,7 @@ class Session:
         around = SCOPE.get()
         if place is None and around is not None and around.session is self:
             place = around.place
-        token = SCOPE.set(Scope(self, run, call, place))
-        try:
-            yield
-        finally:
-            SCOPE.reset(token)
+        return entered(Scope(self, run, call, place))
 
     @contextmanager
     def run(
@@ -320,6 +337,10 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
+
+    def annotate(self, **metadata: Any) -> None:
+        """Put more into `result.metadata`."""
+        self._metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
@@ -380,20 +401,6 @@ class Session:
         scope = SCOPE.get()
         return scope.run if scope is not None and scope.session is self else None
 
-    def _report(self, error: BaseException | None) -> None:
-        journal = _journal.current
-        if journal is None:
-            return
-        journal.results.append(replace(self.result, native=None))
-        journal.refused += self._violations.refused
-        if isinstance(error, GeneratorExit):
-            journal.unheard.extend(self._violations.all)
-
     def raise_violations(self, error: BaseException | None = None) -> None:
         """Raise the first broken promise, if any; `error` is the exception that is on its way out already."""
         self._violations.raise_first(error)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

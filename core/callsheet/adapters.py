@@ -16,6 +16,7 @@ from callsheet._errors import (
     MockAnswerError,
     MockConfigError,
     ScriptError,
+    SessionError,
     ToolError,
     ToolTimedOutError,
     UnmockedToolError,
@@ -30,12 +31,12 @@ from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
-from callsheet._scope import Scope, active_scope
+from callsheet._scope import Scope, active_scope, any_session_open, session_for_sure, session_in_reach
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
-from callsheet._values import ToolCall, TraceEntry, Usage
+from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
 __all__ = [
     "AgentResult",
@@ -45,6 +46,7 @@ __all__ = [
     "FrameworkAdapter",
     "InvalidArgumentsError",
     "Inventory",
+    "Kind",
     "LangGraphAdapter",
     "MockAnswerError",
     "MockConfigError",
@@ -61,6 +63,7 @@ __all__ = [
     "ScriptError",
     "ScriptedCall",
     "Session",
+    "SessionError",
     "ToolCall",
     "ToolError",
     "ToolRequest",
@@ -72,12 +75,15 @@ __all__ = [
     "Violation",
     "active_scope",
     "adapter_names",
+    "any_session_open",
     "described",
     "did_you_mean",
     "finish",
     "listed",
     "message_text",
     "parse_arguments",
+    "session_for_sure",
+    "session_in_reach",
     "wrap",
 ]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,8 +65,9 @@ def wrap_agent() -> Iterator[Callable[..., Any]]:
         return adapters[-1]
 
     yield wrap_and_keep
-    for adapter in adapters:
-        adapter.close()
+    with ExitStack() as closing:
+        for adapter in adapters:
+            closing.callback(adapter.close)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -93,11 +95,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """Keep a journal of the sessions of each test."""
-    _journal.begin()
-    try:
+    with _journal.kept():
         return (yield)
-    finally:
-        _journal.end()
 
 
 @pytest.hookimpl(wrapper=True)

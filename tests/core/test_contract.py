@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from callsheet.testing import AdapterContract, Canary
@@ -71,3 +72,12 @@ class TestToyFramework(AdapterContract):
 
     def max_turns_options(self, turns: int) -> dict[str, Any]:
         return {"max_turns": turns}
+
+
+class TestBluntToyFramework(TestToyFramework):
+    """The same framework in another temper: it raises where it could tell the model, and stops without raising."""
+
+    max_turns_error = None
+
+    def build_desk(self, canary: Canary) -> ToyAgent:
+        return replace(super().build_desk(canary), blunt=True)

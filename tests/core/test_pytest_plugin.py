@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from callsheet import _snapshots, pytest_plugin
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,16 +28,23 @@ def desk(**options):
 
 @pytest.fixture
 def inner(pytester, monkeypatch):
-    """Give a function that runs a test module under the plugin and nothing else of this suite's."""
+    """Give a function that runs a test module under the plugin and nothing else of this suite's.
+
+    In this process, where coverage sees it, unless it needs processes of its own.
+    """
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'core'}:{ROOT}")
+    monkeypatch.syspath_prepend(ROOT)
     # The plugin is installed in some environments and only importable in others.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
-    def run(code, *args, plugins=("callsheet.pytest_plugin",), ini="[pytest]\n"):
+    def run(code, *args, plugins=("callsheet.pytest_plugin",), ini="[pytest]\n", own_process=False):
+        monkeypatch.setattr(_snapshots, "run", _snapshots.SnapshotRun())
         pytester.makeini(ini)
         pytester.makepyfile(TOY + code)
         loaded = [part for plugin in plugins for part in ("-p", plugin)]
-        return pytester.runpytest_subprocess(*loaded, *args)
+        if own_process:
+            return pytester.runpytest_subprocess(*loaded, *args)
+        return pytester.runpytest_inprocess(*loaded, *args)
 
     return run
 
@@ -127,7 +137,8 @@ def test_it():
         session.answer_tool(ToolRequest(name="search", args={}), lambda: "real")
     except BaseException:
         pass
-"""
+""",
+        own_process=True,
     )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*UnmockedToolError: No mock for tool 'search'*", "*search() !! denied*"])
@@ -284,6 +295,39 @@ def test_snapshots_nobody_asserts_on_are_told(inner, pytester, monkeypatch, args
     inner(code, *args, plugins=plugins).stdout.fnmatch_lines(told)
     for part in (["-k", "it"], ["-m", "not slow"], ["test_snapshots_nobody_asserts_on_are_told.py"]):
         assert "nobody asserted on" not in inner(code, *args, *part, plugins=plugins).stdout.str()
+
+
+def test_a_worker_tells_its_controller_about_snapshots(monkeypatch, tmp_path):
+    monkeypatch.setattr(_snapshots, "run", _snapshots.SnapshotRun(created={tmp_path / "a.json"}))
+    worker = SimpleNamespace(config=SimpleNamespace(workeroutput={}))
+    pytest_plugin.pytest_sessionfinish(worker)
+    monkeypatch.setattr(_snapshots, "run", _snapshots.SnapshotRun())
+    pytest_plugin.pytest_testnodedown(worker.config)
+    pytest_plugin.pytest_testnodedown(SimpleNamespace())
+    assert _snapshots.run.created == {tmp_path / "a.json"}
+
+
+def test_a_run_without_snapshots_has_nothing_to_tell(monkeypatch):
+    monkeypatch.delitem(sys.modules, "callsheet._snapshots")
+    assert pytest_plugin._snapshot_lines(SimpleNamespace()) == []
+
+
+def test_comparisons_of_tool_calls_are_explained(inner):
+    result = inner(
+        """
+def test_it():
+    result = desk(tools=[MockTool("search", response="row")]).sync_invoke("find it")
+    assert result.tool_calls == [{"name": "book"}]
+
+def test_not_ours():
+    assert [1] == [2]
+
+def test_no_equality():
+    assert 1 > 2
+"""
+    )
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(["*Tool calls differ*"])
 
 
 def test_help_lists_the_option(inner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from callsheet import (
     _discovery,
     _journal,
 )
+from callsheet.adapters import ToolRequest
 from callsheet.unittest import AgentTestCase
 from tests.core.toy_adapter import ToyAdapter
 from tests.core.toy_framework import ToyAgent, ToyTool
@@ -41,12 +43,9 @@ def desk(**options):
 
 
 @pytest.fixture(autouse=True)
-def _nobody_reports():
+def _nobody_reports(monkeypatch):
     """The plugin of this suite keeps a journal; a plain unittest run has none."""
-    outer = _journal.current
-    _journal.end()
-    yield
-    _journal.current = outer
+    monkeypatch.setattr(_journal, "current", None)
 
 
 def run(case):
@@ -163,13 +162,30 @@ def test_a_journal_somebody_keeps_is_left_to_them():
         def test_it(self):
             desk(tools=[MockTool("search", response="row")]).sync_invoke("find it")
 
-    journal = _journal.begin()
-    run(Tests)
-    assert len(journal.results) == 1
-    assert _journal.current is journal
+    with _journal.kept() as journal:
+        run(Tests)
+        assert len(journal.results) == 1
+        assert _journal.current is journal
 
 
 def test_pytest_is_not_needed():
     code = "import sys, callsheet.unittest; print('pytest' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_violation_in_a_session_that_nobody_closes_is_raised_by_the_test():
+    class Case(AgentTestCase):
+        def test_it(self):
+            session = desk().session()
+            session.__enter__()
+            kept.append(session)
+            with contextlib.suppress(UnmockedToolError):
+                session.answer_tool(ToolRequest(name="search", args={}), lambda: 1)
+
+    kept = []
+    result, said = run(Case)
+    with pytest.raises(UnmockedToolError):
+        kept[0].close()
+    assert len(result.errors) == 1
+    assert "UnmockedToolError" in said

@@ -41,6 +41,7 @@ class ToyAgent:
     model: str = "toy-model"
     tools: list[ToyTool] = field(default_factory=list)
     dynamic: bool = False
+    blunt: bool = False
 
     def as_tool(self, name: str) -> ToyTool:
         """Give a tool that runs this agent."""
@@ -102,6 +103,9 @@ class ToyRunner:
         messages = [*(history or []), {"role": "user", "content": message}]
         model = ToyModel(agent.model)
         for turn in count():
+            if turn == max_turns and agent.blunt:
+                yield ToyResult("That is all.", messages)
+                return
             if turn == max_turns:
                 raise TurnLimitError(f"{agent.name} took {max_turns} turns")
             reply = await model.reply(agent, messages, dict(headers or {}))
@@ -124,6 +128,8 @@ class ToyRunner:
     async def call(self, agent: ToyAgent, call: ToyCall) -> Any:
         """Run one call; what the model wrote wrongly is told to it."""
         tool = next((tool for tool in agent.tools if tool.name == call.name), None)
+        if tool is None and agent.blunt:
+            raise LookupError(f"There is no tool {call.name}")
         if tool is None:
             return f"There is no tool {call.name}"
         try:

@@ -33,7 +33,7 @@ def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
                 result = await original(self, starting_agent, input, **kwargs)
             except Exception as error:
                 ended = getattr(error, "run_data", None)
-                _note_items(session, getattr(ended, "new_items", ()))
+                _note_items(session, record, getattr(ended, "new_items", ()))
                 note_guardrails(session, ended, error)
                 raise
             _note_result(session, record, result)
@@ -73,7 +73,7 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
             await original(*args, **kwargs)
         except BaseException as error:
             scope.run.error = described(error)
-            _note_items(scope.session, result.new_items)
+            _note_items(scope.session, scope.run, result.new_items)
             note_guardrails(scope.session, result, error)
             raise
         _note_result(scope.session, scope.run, result)
@@ -89,10 +89,10 @@ def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
 
 
 def _note_result(session: Session, record: RunRecord, result: Any) -> None:
-    _note_items(session, result.new_items)
+    _note_items(session, record, result.new_items)
     note_guardrails(session, result)
     for item in result.interruptions:
-        call = session.recording.find_call(call_id(item.raw_item))
+        call = session.recording.find_call(call_id(item.raw_item), record)
         if call is not None:
             call.outcome = "interrupted"
         name = call.name if call is not None else item.name
@@ -102,12 +102,12 @@ def _note_result(session: Session, record: RunRecord, result: Any) -> None:
         session.finish(response=_text(output), output=output, native=result)
 
 
-def _note_items(session: Session, items: Any) -> None:
+def _note_items(session: Session, record: RunRecord, items: Any) -> None:
     """Note what the model was told back about each call."""
     for item in items:
         raw = item.raw_item
         if isinstance(raw, dict) and "call_id" in raw and "output" in raw:
-            call = session.recording.find_call(raw["call_id"])
+            call = session.recording.find_call(raw["call_id"], record)
             if call is not None:
                 call.seen_by_model = _text(raw["output"])
                 _note_rejection(call)

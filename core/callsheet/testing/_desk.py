@@ -86,6 +86,10 @@ class DeskContract(ABC):
         """Give something that differs when the agent or what hangs on it was changed."""
         return {name: id(value) for name, value in vars(agent).items()}
 
+    def user_said(self, messages: list[dict[str, Any]]) -> list[str]:
+        """Give what the user said in a request, without the prompt the framework puts around it."""
+        return [message["content"] for message in messages if message["role"] == "user"]
+
     # Shared pieces
 
     @pytest.fixture

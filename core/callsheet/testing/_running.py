@@ -91,8 +91,7 @@ class RunningContract(DeskContract):
             return talk
 
         talk = asyncio.run(main())
-        said = [message["content"] for message in model.call_log[1]["messages"] if message["role"] == "user"]
-        assert said == ["A flight, please", "From Oslo to Rome"]
+        assert self.user_said(model.call_log[1]["messages"]) == ["A flight, please", "From Oslo to Rome"]
         assert talk.turn_count == 2
         assert [call.name for call in talk.all_tool_calls] == ["search_flights"]
         assert not canary.hits

@@ -104,8 +104,7 @@ class ThreadsContract(DeskContract):
         async def main() -> None:
             adapter = self.journey(desk, strict=False)
             events = adapter.stream(ASKED)
-            async for _ in events:
-                break
+            await anext(events)
             del events
             gc.collect()
             for _ in range(50):

@@ -355,7 +355,9 @@ KINDS = [
     Kind("shell", "shell", {"commands": ["ls"]}, _shell),
     Kind("apply patch", "apply_patch", _PATCH, _apply_patch),
     Kind("computer", "computer", _CLICK, _computer, answer=SCREENSHOT, can_need_approval=False),
-    Kind("computer factory", "computer", _CLICK, _computer_factory, answer=SCREENSHOT, can_need_approval=False),
+    Kind(
+        "computer factory", "computer", _CLICK, _computer_factory, answer=SCREENSHOT, can_need_approval=False
+    ),
 ]
 if hasattr(agents, "CustomTool"):
     KINDS.append(Kind("custom", "query", "SELECT 1", _custom))
@@ -365,6 +367,11 @@ if hasattr(agents, "tool_namespace"):
 if hasattr(agents.RunConfig, "sandbox"):
     KINDS.append(
         Kind(
-            "sandbox", "exec_command", {"cmd": "ls"}, _sandbox, can_need_approval=False, run_options=_in_a_sandbox
+            "sandbox",
+            "exec_command",
+            {"cmd": "ls"},
+            _sandbox,
+            can_need_approval=False,
+            run_options=_in_a_sandbox,
         )
     )
