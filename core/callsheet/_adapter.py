@@ -226,6 +226,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         """
         session = self.session(tools=tools, headers=headers, metadata=metadata)
         session.open()
+        events: AsyncIterator[Any] | None = None
         error: BaseException | None = None
         try:
             with session.activated():
@@ -243,9 +244,13 @@ class BaseAdapter(ABC, Generic[AgentT]):
             raise
         finally:
             try:
-                session.close(error)
+                with session.activated():
+                    await _ended(events)
             finally:
-                self.last_result = session.result
+                try:
+                    session.close(error)
+                finally:
+                    self.last_result = session.result
 
     def _around(self) -> AbstractContextManager[Any]:
         """Give what surrounds each session, such as putting back what a run changes."""
@@ -279,3 +284,9 @@ class BaseAdapter(ABC, Generic[AgentT]):
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> AsyncIterator[Any]:
         """Begin a streamed run and give its events."""
+
+
+async def _ended(events: AsyncIterator[Any] | None) -> None:
+    """End the framework's own generator, which would otherwise wait for the garbage collector."""
+    if isinstance(events, AsyncGenerator):
+        await events.aclose()

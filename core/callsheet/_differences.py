@@ -34,13 +34,13 @@ def path_text(path: Path) -> str:
 class _OurEquality:
     """Lets deepdiff stop wherever callsheet finds two values equal, matchers included."""
 
-    def match(self, level: Any) -> bool:
+    def match(self, level: Any) -> bool:  # noqa: ARG002 (deepdiff names them)
         return True
 
-    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
+    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:  # noqa: ARG002
         return equal(level.t1, level.t2)
 
-    def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:
+    def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:  # noqa: ARG002
         return value
 
 
@@ -75,13 +75,12 @@ def _side(value: Any) -> str:
 
 
 def _size(value: Any) -> int:
-    """Count the values inside, as far as the bound."""
-    count, pending = 0, [value]
+    """Count the values inside, as far as the bound; a container that contains itself counts once."""
+    count, pending, seen = 0, [value], set()
     while pending and count <= _MOST_VALUES:
         item = pending.pop()
         count += 1
-        if isinstance(item, Mapping):
-            pending.extend(item.values())
-        elif isinstance(item, list | tuple | set | frozenset):
-            pending.extend(item)
+        if isinstance(item, Mapping | list | tuple | set | frozenset) and id(item) not in seen:
+            seen.add(id(item))
+            pending.extend(item.values() if isinstance(item, Mapping) else item)
     return count

@@ -8,6 +8,8 @@ the model: a violation has to reach the test whatever the framework swallows.
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from functools import partial
 
 
@@ -143,6 +145,17 @@ class ToolTimedOutError(ToolError):
 def is_exception(value: object) -> bool:
     """Say whether a value can be raised: an exception or a class of one."""
     return isinstance(value, BaseException) or (isinstance(value, type) and issubclass(value, BaseException))
+
+
+def fresh(failure: BaseException | type[BaseException]) -> BaseException:
+    """Give an exception to raise: its own copy where it can be copied, so that tracebacks do not pile up."""
+    if isinstance(failure, type):
+        return failure()
+    try:
+        copied = deepcopy(failure)
+    except Exception:  # noqa: BLE001 - an exception may refuse to be copied in any way; raise it itself then
+        return failure
+    return copied if type(copied) is type(failure) else failure
 
 
 def described(error: BaseException) -> str:

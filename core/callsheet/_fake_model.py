@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from callsheet._errors import MockConfigError, ScriptExhaustedError, UnusedScriptError, is_exception
+from callsheet._errors import MockConfigError, ScriptExhaustedError, UnusedScriptError, fresh, is_exception
 from callsheet._requests import ModelRequest
 from callsheet._script import ModelReply, parse_step
 from callsheet._suggest import did_you_mean, listed
@@ -216,7 +216,7 @@ def _checked_step(step: Any, place: str) -> Step:
 def _settled(step: Any) -> ModelReply | Callable[[ModelRequest], Any]:
     """Raise a step that is an exception; give any other, checked."""
     if is_exception(step):
-        raise step
+        raise fresh(step)
     checked: Any = _checked_step(step, "A callable's step")
     return checked  # type: ignore[no-any-return]
 

@@ -14,6 +14,7 @@ from callsheet._errors import (
     MockConfigError,
     ResponsesExhaustedError,
     ToolError,
+    fresh,
     is_exception,
 )
 from callsheet._schema import argument_errors, parameters_schema
@@ -122,7 +123,7 @@ class MockTool:
     def note(self, args: dict[str, Any] | None) -> None:
         """Count a call that the real tool answers."""
         with self._lock:
-            self._calls.append(detached(args) if args is not None else {})
+            self._calls.append(args if args is not None else {})
 
     def matches(self, args: Mapping[str, Any] | None) -> bool:
         """Say whether `when` accepts these arguments."""
@@ -178,12 +179,12 @@ class MockTool:
     def _take(self, args: dict[str, Any]) -> Any:
         with self._lock:
             number = len(self._calls)
-            self._calls.append(detached(args))
+            self._calls.append(args)
         if self._failure is not None and number >= self._fails_from:
-            raise _fresh(self._failure)
+            raise fresh(self._failure)
         answer = self._response if self._responses is None else self._scripted(number)
         if isinstance(answer, BaseException):
-            raise _fresh(answer)
+            raise fresh(answer)
         return answer if callable(answer) or isinstance(answer, _ATOMS) else deepcopy(answer)
 
     def _scripted(self, number: int) -> Any:
@@ -211,8 +212,8 @@ def detached(value: Any) -> Any:
 
 def snapshot(answer: Any) -> Any:
     """Give an answer as it is now; one that refuses to be copied stays itself."""
-    if isinstance(answer, _ATOMS):
-        return answer
+    if isinstance(answer, (*_ATOMS, dict, list)):
+        return detached(answer)
     try:
         return deepcopy(answer)
     except Exception:  # noqa: BLE001 - a callable's answer may refuse to be copied in any way
@@ -266,17 +267,6 @@ def _tool_error(error: str | Mapping[str, Any] | None) -> ToolError | None:
     if isinstance(error, Mapping) and isinstance(error.get("message"), str):
         return ToolError(error["message"], code=error.get("code"))
     raise MockConfigError(f'error={error!r} is neither a text nor a mapping with "code" and "message".')
-
-
-def _fresh(failure: BaseException | type[BaseException]) -> BaseException:
-    """Give an exception to raise: its own copy where it can be copied, so that tracebacks do not pile up."""
-    if isinstance(failure, type):
-        return failure()
-    try:
-        copied = deepcopy(failure)
-    except Exception:  # noqa: BLE001 - an exception may refuse to be copied in any way; raise it itself then
-        return failure
-    return copied if type(copied) is type(failure) else failure
 
 
 def _copyable(name: str, answer: Any) -> Any:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from contextvars import ContextVar
 from functools import partial, wraps
 from pathlib import Path
@@ -68,7 +68,7 @@ class OfflineBlock:
         self._owner = os.getpid() if reporting_to is None else None
 
     def open(self) -> None:
-        """Begin to block for the code that is `inside`."""
+        """Begin to block for the code that joins."""
         if self in _open_blocks:
             raise CallsheetError("This offline() block is already open; make a new one with offline().")
         _install_hook()
@@ -78,14 +78,13 @@ class OfflineBlock:
         self.attempts.clear()
         _open_blocks[self] = None
 
-    @contextmanager
-    def inside(self) -> Iterator[None]:
-        """Put the code inside into this block; what it starts stays in it until the block is closed."""
+    def join(self) -> None:
+        """Put the running code into this block; what it starts stays in it until the block is closed."""
         _stack.set((*_around(), self))
-        try:
-            yield
-        finally:
-            _stack.set(tuple(block for block in _around() if block is not self))
+
+    def part(self) -> None:
+        """Take the running code out of this block."""
+        _stack.set(tuple([block for block in _stack.get() if block is not self]))
 
     def close(self, error: BaseException | None) -> None:
         """End the block, `error` being on its way out.
@@ -94,7 +93,6 @@ class OfflineBlock:
             NetworkBlockedError: The code inside swallowed it.
         """
         del _open_blocks[self]
-        _stack.set(_around())
         for release in self._release:
             release()
         self._collect_report()
@@ -103,7 +101,7 @@ class OfflineBlock:
 
     def __enter__(self) -> Self:
         self.open()
-        _stack.set((*_around(), self))
+        self.join()
         return self
 
     def __exit__(
@@ -113,6 +111,7 @@ class OfflineBlock:
         traceback: TracebackType | None,
     ) -> None:
         __tracebackhide__ = True
+        self.part()
         self.close(error)
 
     def permits(self, attempt: Any) -> bool:

@@ -54,6 +54,11 @@ class State(ABC):
         return self
 
     @property
+    def size(self) -> int:
+        """How much there is to follow, roughly."""
+        return 1
+
+    @property
     def monotone(self) -> bool:
         """Whether more batches around it can never undo a match."""
         return True
@@ -68,7 +73,7 @@ class State(ABC):
     def names(self) -> Names:
         """The names of the tools whose calls it may use."""
 
-    def ahead_of(self, other: State) -> bool:
+    def ahead_of(self, other: State) -> bool:  # noqa: ARG002
         """Say whether it is surely met whenever a state of its own kind is, where extras are allowed."""
         return False
 
@@ -179,6 +184,11 @@ class Choice(State):
         return any(option.done for option in self.options)
 
     @property
+    def size(self) -> int:
+        """The options together."""
+        return sum(option.size for option in self.options)
+
+    @property
     def monotone(self) -> bool:
         """Whether all options are."""
         return all(option.monotone for option in self.options)
@@ -220,6 +230,11 @@ class Shuffle(State):
     def done(self) -> bool:
         """Whether all parts are met."""
         return all(part.done for part, _ in self.parts)
+
+    @property
+    def size(self) -> int:
+        """The parts together, as often as they take turns."""
+        return 1 + len(self.parts) * sum(part.size for part, _ in self.parts)
 
     @property
     def monotone(self) -> bool:
@@ -278,6 +293,11 @@ class Both(State):
         return self.left.done and self.right.done
 
     @property
+    def size(self) -> int:
+        """The product of both parts."""
+        return self.left.size * self.right.size
+
+    @property
     def monotone(self) -> bool:
         """Whether both parts are."""
         return self.left.monotone and self.right.monotone
@@ -325,6 +345,11 @@ class Not(State):
 
     monotone = False
     names = _NO_NAMES
+
+    @property
+    def size(self) -> int:
+        """That of the part."""
+        return 1 + self.inner.size
 
     @property
     def done(self) -> bool:

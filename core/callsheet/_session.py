@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from types import TracebackType
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
-from callsheet._errors import (
-    MockConfigError,
-    NetworkBlockedError,
-    SessionClosedError,
-    SessionError,
-    Violation,
-    described,
-)
+from callsheet._errors import MockConfigError, SessionClosedError, SessionError, Violation, described
 from callsheet._evidence import Evidence, tool_calls
 from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
@@ -98,7 +90,7 @@ class Session:
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
-        self._entered = ExitStack()
+        self._entered: AbstractContextManager[None] | None = None
         self._outer: Session | None = None
 
     # Opening and closing
@@ -122,12 +114,7 @@ class Session:
         thread_patches.hold(self)
         if self._patches is not None:
             self._patches.hold(self)
-        with ExitStack() as opened:
-            if self._around is not None:
-                opened.enter_context(self._around())
-            if self._network is not None:
-                self._network.open()
-            self._surroundings = opened.pop_all()
+        self._surround()
         self._state = "open"
         open_sessions[id(self)] = self
 
@@ -135,17 +122,17 @@ class Session:
     def activated(self) -> Iterator[None]:
         """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
+        if self._network is not None:
+            self._network.join()
         try:
-            with nullcontext() if self._network is None else self._network.inside():
-                yield
+            yield
         finally:
+            if self._network is not None:
+                self._network.part()
             leave(token, self)
 
     def close(self, error: BaseException | None = None) -> None:
-        """End the session; whatever still belongs to it is refused from here on.
-
-        Args:
-            error: The exception that is on its way out, if any.
+        """End the session, `error` being on its way out; whatever still belongs to it is refused.
 
         Raises:
             Violation: A promise was broken, whatever the framework made of it.
@@ -157,11 +144,12 @@ class Session:
         self._state = "closed"
         self._surroundings.close()
         open_sessions.pop(id(self), None)
-        self._entered.close()
+        if self._entered is not None:
+            self._entered.__exit__(None, None, None)
         try:
             if self._network is not None:
                 self._network.close(error)
-        except NetworkBlockedError as blocked:
+        except BaseException as blocked:
             self._settle(blocked)
             raise
         self._settle(error)
@@ -185,21 +173,18 @@ class Session:
 
     def __enter__(self) -> Self:
         self.open()
-        self._entered.enter_context(self.activated())
+        self._entered = self.activated()
+        self._entered.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self.close(error)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, traceback)
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self.close(error)
 
     @property
     def lets_real_run(self) -> bool:
@@ -340,7 +325,7 @@ class Session:
 
     def annotate(self, **metadata: Any) -> None:
         """Put more into `result.metadata`."""
-        self._metadata.update(metadata)
+        self.metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""
@@ -369,13 +354,22 @@ class Session:
         """What happened so far; after an exception, up to there."""
         if self._result is not None:
             return self._result
-        known_tools = sorted(self._inventory.tool_names())
-        result = self._evidence.result({**self.metadata, "known_tools": known_tools})
+        result = self._evidence.result({**self.metadata, "known_tools": sorted(self._inventory.tool_names())})
         if self._state == "closed":
             self._result = result
         return result
 
     # Inner workings
+
+    def _surround(self) -> None:
+        if self._around is not None:
+            self._surroundings.enter_context(self._around())
+        try:
+            if self._network is not None:
+                self._network.open()
+        except BaseException:
+            self._surroundings.close()
+            raise
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")

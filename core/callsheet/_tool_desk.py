@@ -66,7 +66,7 @@ class ToolDesk:
             self._refuse(request, record)
         record.mocked = mock is not None and not mock.is_spy
         if mock is not None and mock.is_spy:
-            mock.note(request.args)
+            mock.note(record.args)
         return ToolAttempt(request, run, record, mock if record.mocked else None, self._finished)
 
     def may_run(self, names: Collection[str]) -> bool:
@@ -155,20 +155,20 @@ class ToolAttempt:
             InvalidArgumentsError: The schema does not accept them.
             ToolTimedOutError: The mock's delay is longer than the tool's timeout.
         """
-        request = self.request
-        if request.args is None:
+        request, args = self.request, self.record.args
+        if request.args is None or args is None:
             raise InvalidArgumentsError(f"The arguments are not a JSON object: {request.raw_args!r}")
         if self.mock is not None:
             if request.check is not None:
                 request.check()
             self.mock.check(request.args, schema=request.schema)
             if request.timeout is not None and self.mock.delay > request.timeout:
-                self.mock.note(request.args)
+                self.mock.note(args)
                 raise ToolTimedOutError(
                     f"Tool {request.name!r} timed out after {request.timeout:g} seconds.",
                     timeout=request.timeout,
                 )
-        return request.args
+        return args
 
     def answered(self, answer: Any) -> Any:
         """Keep a mock's answer and give it in the shape of the real tool's.

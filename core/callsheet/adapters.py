@@ -38,25 +38,22 @@ from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
 from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
+# Without the four adapters, which need not be installed.
 __all__ = [
     "AgentResult",
     "BaseAdapter",
     "CallRecord",
-    "CrewAIAdapter",
     "FrameworkAdapter",
     "InvalidArgumentsError",
     "Inventory",
     "Kind",
-    "LangGraphAdapter",
     "MockAnswerError",
     "MockConfigError",
     "MockTool",
     "ModelReply",
     "ModelRequest",
-    "OpenAIAgentsAdapter",
     "Patch",
     "PatchSet",
-    "PydanticAIAdapter",
     "ReplyRecord",
     "RunRecord",
     "Scope",

@@ -133,7 +133,7 @@ class Times(_Group):
         ExpectationError: The numbers can't be counts.
     """
 
-    def __init__(self, item: Any, min: int, max: int | EllipsisType | None = ...) -> None:  # noqa: A002
+    def __init__(self, item: Any, min: int, max: int | EllipsisType | None = ...) -> None:
         super().__init__(item)
         self.min = min
         self.max = min if isinstance(max, EllipsisType) else max
@@ -204,7 +204,7 @@ def _sequence(states: list[State], *, immediate: bool = False) -> State:
         elif state != DONE:
             items.append(state)
             gaps.append(gap)
-    if len(items) < 2:
+    if not items[1:]:
         return shuffle(items)
     return Sequence(Parts(tuple(items), tuple(gaps), immediate), -1, DONE)
 

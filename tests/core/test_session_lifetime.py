@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import socket
 
@@ -21,7 +22,7 @@ from callsheet._offline import _open_blocks
 from callsheet._scope import SCOPE, active_scope, open_sessions, session_in_reach
 from callsheet.adapters import ToolRequest
 from tests.core.toy_adapter import ToyAdapter
-from tests.core.toy_framework import ToyAgent, ToyRunner, ToyTool
+from tests.core.toy_framework import ToyAgent, ToyTool
 
 ASK = {"tool_calls": [{"name": "search", "args": {}}]}
 
@@ -149,56 +150,65 @@ def test_a_swallowed_attempt_at_the_network_is_raised_when_the_session_ends():
 
 
 def test_the_network_stays_closed_between_the_events_of_a_stream():
-    seen = []
+    met = []
 
-    def answer(args):
-        seen.append("asked")
-        reach_out()
-        return "mocked"
+    class Streaming(ToyAdapter):
+        """Streams while a task of the run works on, as frameworks do."""
+
+        async def _stream(self, session, message, history, options):
+            async def work():
+                await consuming.wait()
+                reach_out()
+                met.append("blocked")
+
+            async def events():
+                task = asyncio.create_task(work())
+                yield "first"
+                await task
+
+            return events()
+
+    consuming = asyncio.Event()
 
     async def main():
-        # A task of the run that works while the consumer has the event.
-        adapter = desk(tools=[MockTool("search", response=answer)])
-        tasks = []
-        events = ToyRunner.events
+        async for _ in Streaming(ToyAgent("Desk"), model=FakeModel(), strict=False).stream("hi"):
+            consuming.set()
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert met == ["blocked"]
 
-        async def events_in_a_task(self, *args, **options):
-            queue = asyncio.Queue()
-
-            async def produce():
-                async for event in events(self, *args, **options):
-                    await queue.put(event)
-
-            tasks.append(asyncio.create_task(produce()))
-            for _ in range(2):
-                yield await queue.get()
-                yield "pause"
-
-        ToyRunner.events = events_in_a_task
-        try:
-            async for _ in adapter.stream("hi"):
-                await asyncio.sleep(0.01)
-        finally:
-            ToyRunner.events = events
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-    with pytest.raises(NetworkBlockedError):
+    with pytest.raises(NetworkBlockedError, match="Network blocked"):
         asyncio.run(main())
-    assert seen == ["asked"]
 
 
 def test_a_session_whose_surroundings_fail_leaves_the_network_as_it_was():
-    class Refused(Session):
-        pass
-
     def around():
         raise RuntimeError("no surroundings")
 
-    session = Refused(offline=True, around=around)
+    session = Session(offline=True, around=around)
     with pytest.raises(RuntimeError, match="no surroundings"):
         session.open()
     assert not _open_blocks
     assert not session.is_open
+
+
+def test_a_session_that_can_not_close_the_network_leaves_its_surroundings():
+    said = []
+
+    @contextlib.contextmanager
+    def around():
+        said.append("entered")
+        yield
+        said.append("left")
+
+    def refuse():
+        raise RuntimeError("no audit hook")
+
+    session = Session(offline=True, around=around)
+    session._network.open = refuse
+    with pytest.raises(RuntimeError, match="no audit hook"):
+        session.open()
+    assert said == ["entered", "left"]
 
 
 def test_code_could_belong_to_a_session_as_long_as_one_is_open_or_around_it():
@@ -219,9 +229,31 @@ def test_code_could_belong_to_a_session_as_long_as_one_is_open_or_around_it():
 def test_a_block_is_left_by_the_code_inside_and_still_holds_for_what_it_started():
     block = offline()
     block.open()
-    with block.inside():
-        started = contextvars.copy_context()
+    block.join()
+    started = contextvars.copy_context()
+    block.part()
     started.run(reach_out)
     block.attempts.clear()
     block.close(None)
     assert not _open_blocks
+
+
+@pytest.mark.parametrize(
+    ("tools", "unmocked", "may"),
+    [
+        ((), "error", False),
+        ((), "real", True),
+        ((MockTool("search", response=1),), "real", False),
+        ((MockTool("search", response=1, when={"q": 1}),), "real", True),
+        ((MockTool.spy("Desk.search"),), "error", True),
+    ],
+)
+def test_a_session_says_whether_a_tool_could_run_for_real(tools, unmocked, may):
+    assert Session(tools=tools, unmocked=unmocked).may_run(["search"]) is may
+
+
+def test_an_annotation_of_a_session_is_in_the_results_metadata():
+    session = Session(metadata={"case": 1})
+    session.annotate(kickoff="k1")
+    assert session.result.metadata["kickoff"] == "k1"
+    assert session.result.metadata["case"] == 1

@@ -101,7 +101,7 @@ def test_a_failing_test_says_what_its_agents_did():
             self.assertResponseEquals(result, "nothing")
 
     result, text = run(Tests)
-    assert len(result.failures) == 1
+    assert len(result.failures) == 1, text
     assert "callsheet trajectory:\nuser: 'find it'\nDesk\n  search(q='rome') -> 'row' [mocked]" in text
 
 

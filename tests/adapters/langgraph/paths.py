@@ -36,7 +36,9 @@ async def _abatch(graph, given):
 
 
 async def _with_subgraphs(graph, given):
-    return [event async for event in graph.astream(given, stream_mode=["updates", "messages"], subgraphs=True)]
+    return [
+        event async for event in graph.astream(given, stream_mode=["updates", "messages"], subgraphs=True)
+    ]
 
 
 SYNC: dict[str, Any] = {

@@ -72,7 +72,9 @@ def loop(act, state=MessagesState, **options):
 
 def answer_by_hand(state):
     calls = state["messages"][-1].tool_calls
-    return {"messages": [ToolMessage(BY_NAME[c["name"]].invoke(c["args"]), tool_call_id=c["id"]) for c in calls]}
+    return {
+        "messages": [ToolMessage(BY_NAME[c["name"]].invoke(c["args"]), tool_call_id=c["id"]) for c in calls]
+    }
 
 
 def answer_in_a_pool(state):
@@ -364,7 +366,9 @@ if ToolRuntime is not None:
 FIRST_VERSION = version("langgraph") == "1.0.0"
 # What LangGraph 1.0.0 can not do itself, without any session: inject the state (with today's pydantic), and give
 # the results of tasks while events are streamed.
-BROKEN_UPSTREAM = {("functional", "astream-events"), ("async-functional", "astream-events")} if FIRST_VERSION else set()
+BROKEN_UPSTREAM = (
+    {("functional", "astream-events"), ("async-functional", "astream-events")} if FIRST_VERSION else set()
+)
 if FIRST_VERSION:
     del STYLES["injected"]
 ONLY_ASYNC = {"in-an-executor", "async-functional"}

@@ -67,7 +67,9 @@ def test_parallel_branches_are_told_in_the_graphs_order_every_time():
         for _ in range(4)
     ]
     first = results[0]
-    assert [(call.agent, call.response) for call in first.tool_calls] == [(f"b{n}", f"found C{n}") for n in range(6)]
+    assert [(call.agent, call.response) for call in first.tool_calls] == [
+        (f"b{n}", f"found C{n}") for n in range(6)
+    ]
     assert [call.turn for call in first.tool_calls] == list(range(6))
     assert len({call.id for call in first.tool_calls}) == 6
     for other in results[1:]:
@@ -93,7 +95,9 @@ def test_sent_tasks_are_told_in_the_order_they_were_sent():
 
 def test_calls_say_in_which_node_and_superstep_they_ran():
     adapter = LangGraphAdapter(
-        loop(ToolNode([lookup])), tools=[MockTool("lookup", response="x")], model=FakeModel([called(LOOKUP), "done"])
+        loop(ToolNode([lookup])),
+        tools=[MockTool("lookup", response="x")],
+        model=FakeModel([called(LOOKUP), "done"]),
     )
     (call,) = adapter.sync_invoke("Oslo?").tool_calls
     assert call.metadata == {"langgraph_step": 2, "langgraph_node": "tools"}
@@ -121,7 +125,9 @@ def test_sub_graph_nodes_are_told_in_place_and_by_their_own_name():
     graph.add_edge("before", "inner")
     graph.add_edge("inner", "after")
     model = FakeModel(agents={"before": ["one"], "Inner": [called(LOOKUP), "two"], "after": ["three"]})
-    result = LangGraphAdapter(graph.compile(), tools=[MockTool("lookup", response="x")], model=model).sync_invoke("?")
+    result = LangGraphAdapter(
+        graph.compile(), tools=[MockTool("lookup", response="x")], model=model
+    ).sync_invoke("?")
     told = [(entry["agent"], entry["content"]) for entry in result.trajectory()[1:]]
     assert told == [("before", "one"), ("Inner", "x"), ("Inner", "two"), ("after", "three")]
     assert result.response == "three"
@@ -139,7 +145,9 @@ def test_graphs_a_node_calls_one_after_the_other_are_told_one_after_the_other():
     graph.add_node("both", both)
     graph.add_edge(START, "both")
     model = FakeModel(agents={"First": [called(LOOKUP), "one"], "Second": [called(LOOKUP), "two"]})
-    result = LangGraphAdapter(graph.compile(), tools=[MockTool("lookup", response="x")], model=model).sync_invoke("?")
+    result = LangGraphAdapter(
+        graph.compile(), tools=[MockTool("lookup", response="x")], model=model
+    ).sync_invoke("?")
     assert [entry["agent"] for entry in result.trajectory()[1:]] == ["First", "First", "Second", "Second"]
 
 
@@ -170,7 +178,10 @@ def test_interrupt_in_a_tool_is_recorded_and_resumed_without_losing_the_call():
 
     graph = create_agent(MODEL, [lookup], name="Guide", checkpointer=InMemorySaver())
     adapter = LangGraphAdapter(
-        graph, tools=[MockTool("lookup", response=ask)], model=FakeModel([called(LOOKUP), "done"]), strict=False
+        graph,
+        tools=[MockTool("lookup", response=ask)],
+        model=FakeModel([called(LOOKUP), "done"]),
+        strict=False,
     )
     first = adapter.sync_invoke("?")
     assert first.tool_calls[0].outcome == "interrupted"
@@ -275,7 +286,9 @@ def test_retried_node_runs_its_tool_again_without_waiting():
 def test_retry_policy_of_the_graph_is_left_as_it_was():
     policy = RetryPolicy(initial_interval=3600.0)
     graph = StateGraph(MessagesState)
-    graph.add_node("act", lambda state: {"messages": [AIMessage(lookup.invoke({"city": "Oslo"}))]}, retry_policy=policy)
+    graph.add_node(
+        "act", lambda state: {"messages": [AIMessage(lookup.invoke({"city": "Oslo"}))]}, retry_policy=policy
+    )
     graph.add_edge(START, "act")
     compiled = graph.compile()
     LangGraphAdapter(compiled, tools=[MockTool("lookup", response="x")]).sync_invoke("?")
@@ -288,7 +301,9 @@ def test_batched_runs_are_told_in_the_order_of_their_inputs():
     adapter = LangGraphAdapter(graph, model=model)
     with adapter.session() as session:
         graph.batch([{"messages": [("user", str(n))]} for n in range(8)])
-    assert [entry.content for entry in session.trace if entry.role == "assistant"] == [f"answer {n}" for n in range(8)]
+    assert [entry.content for entry in session.trace if entry.role == "assistant"] == [
+        f"answer {n}" for n in range(8)
+    ]
     assert session.result.response == "answer 7"
 
 
@@ -302,7 +317,9 @@ def test_agent_as_tool_runs_and_its_calls_stand_under_it():
 
     boss = create_agent(ProviderModel(), [research], name="Boss")
     ask = {"name": "research", "args": {"question": "Oslo"}}
-    model = FakeModel(agents={"Boss": [called(ask, ask), "done"], "Researcher": [called(LOOKUP), "a", called(LOOKUP), "b"]})
+    model = FakeModel(
+        agents={"Boss": [called(ask, ask), "done"], "Researcher": [called(LOOKUP), "a", called(LOOKUP), "b"]}
+    )
     result = LangGraphAdapter(boss, tools=[MockTool("lookup", response="x")], model=model).sync_invoke("?")
     research_call, inner, *_ = result.tool_calls
     assert research_call.kind == "agent"
@@ -337,19 +354,32 @@ def test_provider_side_tools_are_read_from_the_reply():
     adapter = LangGraphAdapter(create_agent(MODEL, [lookup]), model=FakeModel([{"native": [said]}]))
     result = adapter.sync_invoke("?")
     (call,) = result.tool_calls
-    assert (call.name, call.args, call.kind, call.outcome) == ("web_search", {"query": "Oslo"}, "hosted", "success")
+    assert (call.name, call.args, call.kind, call.outcome) == (
+        "web_search",
+        {"query": "Oslo"},
+        "hosted",
+        "success",
+    )
     assert call.response == [{"title": "Oslo"}]
     assert result.response == "It is in Norway"
 
 
 def test_exported_messages_are_the_conversation():
     adapter = LangGraphAdapter(
-        create_agent(MODEL, [lookup]), tools=[MockTool("lookup", response="x")], model=FakeModel([called(LOOKUP), "done"])
+        create_agent(MODEL, [lookup]),
+        tools=[MockTool("lookup", response="x")],
+        model=FakeModel([called(LOOKUP), "done"]),
     )
     result = adapter.sync_invoke("Oslo?")
     messages = result.to_messages()
     assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
     again = LangGraphAdapter(create_agent(MODEL, [lookup]), model=FakeModel(["still done"]))
     carried = again.sync_invoke("And now?", history=messages)
-    assert [m["role"] for m in again.model.call_log[0]["messages"]] == ["user", "assistant", "tool", "assistant", "user"]
+    assert [m["role"] for m in again.model.call_log[0]["messages"]] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
     assert carried.response == "still done"

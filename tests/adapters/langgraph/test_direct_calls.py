@@ -141,7 +141,9 @@ class Own(BaseTool):
 
 def test_class_with_a_run_of_its_own_is_asked_about_once():
     own = Own()
-    adapter = LangGraphAdapter(loop(ToolNode([own])), tools=[MockTool.spy("lookup")], model=FakeModel([LOOKUP, "done"]))
+    adapter = LangGraphAdapter(
+        loop(ToolNode([own])), tools=[MockTool.spy("lookup")], model=FakeModel([LOOKUP, "done"])
+    )
     (call,) = adapter.sync_invoke("?").tool_calls
     assert own.ran == {"run": 1, "_run": 1}
     assert call.attempts == 1
@@ -268,7 +270,9 @@ def test_mock_may_give_a_command():
 
     step = {"tool_calls": [{"name": "remember", "args": {"city": "Oslo"}, "id": "c1"}]}
     adapter = LangGraphAdapter(
-        create_agent(MODEL, [remember]), tools=[MockTool("remember", response=answer)], model=FakeModel([step, "done"])
+        create_agent(MODEL, [remember]),
+        tools=[MockTool("remember", response=answer)],
+        model=FakeModel([step, "done"]),
     )
     result = adapter.sync_invoke("?")
     assert result.tool_calls[0].seen_by_model == "noted"

@@ -33,7 +33,9 @@ def said_by_users(model: FakeModel, call: int) -> list[str]:
 def test_conversation_goes_on(saver):
     model = FakeModel(["Where?", LOOKUP, "Cold"])
     adapter = LangGraphAdapter(
-        create_agent(MODEL, [lookup], checkpointer=saver), tools=[MockTool("lookup", response="x")], model=model
+        create_agent(MODEL, [lookup], checkpointer=saver),
+        tools=[MockTool("lookup", response="x")],
+        model=model,
     )
     with Conversation(adapter) as talk:
         talk.say_sync("How is the weather?")
@@ -105,7 +107,11 @@ def test_run_that_began_in_the_application_is_resumed_in_the_test():
 
 def test_cached_result_of_a_node_does_not_come_back_in_another_session():
     graph = StateGraph(MessagesState)
-    graph.add_node("act", lambda state: {"messages": [("ai", lookup.invoke({"city": "Oslo"}))]}, cache_policy=CachePolicy())
+    graph.add_node(
+        "act",
+        lambda state: {"messages": [("ai", lookup.invoke({"city": "Oslo"}))]},
+        cache_policy=CachePolicy(),
+    )
     graph.add_edge(START, "act")
     compiled = graph.compile(cache=InMemoryCache())
     given = {"messages": [("user", "?")]}
@@ -116,7 +122,11 @@ def test_cached_result_of_a_node_does_not_come_back_in_another_session():
 
 def test_node_cache_works_within_a_session():
     graph = StateGraph(MessagesState)
-    graph.add_node("act", lambda state: {"messages": [("ai", lookup.invoke({"city": "Oslo"}))]}, cache_policy=CachePolicy())
+    graph.add_node(
+        "act",
+        lambda state: {"messages": [("ai", lookup.invoke({"city": "Oslo"}))]},
+        cache_policy=CachePolicy(),
+    )
     graph.add_edge(START, "act")
     compiled = graph.compile(cache=InMemoryCache())
     mock = MockTool("lookup", response="once")

@@ -71,10 +71,14 @@ def node_of(runnable):
 
 @pytest.mark.parametrize("build", [openai, anthropic, ProviderModel], ids=["openai", "anthropic", "own"])
 def test_model_of_a_compiled_agent_is_replaced(build):
-    adapter = LangGraphAdapter(create_agent(build(), [lookup]), tools=[MOCK], model=FakeModel([LOOKUP, "It is cold"]))
+    adapter = LangGraphAdapter(
+        create_agent(build(), [lookup]), tools=[MOCK], model=FakeModel([LOOKUP, "It is cold"])
+    )
     assert adapter.sync_invoke("?").response == "It is cold"
     assert asyncio.run(
-        LangGraphAdapter(create_agent(build(), [lookup]), tools=[MOCK], model=FakeModel([LOOKUP, "ok"])).invoke("?")
+        LangGraphAdapter(
+            create_agent(build(), [lookup]), tools=[MOCK], model=FakeModel([LOOKUP, "ok"])
+        ).invoke("?")
     ).tool_names == ["lookup"]
 
 
@@ -95,7 +99,9 @@ def test_name_and_headers_are_those_the_agent_was_configured_with():
         lambda: openai().with_retry(),
         lambda: openai().with_config(tags=["x"]),
         lambda: init_chat_model("openai:gpt-5-nano", api_key="x"),
-        lambda: init_chat_model("gpt-5-nano", model_provider="openai", configurable_fields=("model",), api_key="x"),
+        lambda: init_chat_model(
+            "gpt-5-nano", model_provider="openai", configurable_fields=("model",), api_key="x"
+        ),
     ],
     ids=["bound", "fallbacks", "retry", "config", "init", "configurable"],
 )
@@ -116,7 +122,9 @@ def test_model_chosen_while_running_is_replaced():
         def wrap_model_call(self, request, handler):
             return handler(request.override(model=openai(model="gpt-5")))
 
-    adapter = LangGraphAdapter(create_agent(MODEL, [lookup], middleware=[Choosing()]), model=FakeModel(["scripted"]))
+    adapter = LangGraphAdapter(
+        create_agent(MODEL, [lookup], middleware=[Choosing()]), model=FakeModel(["scripted"])
+    )
     result = adapter.sync_invoke("?")
     assert (result.response, result.model_used) == ("scripted", "gpt-5")
 
@@ -165,7 +173,9 @@ def test_streamed_reply_comes_in_chunks_that_make_the_reply():
     graph = create_agent(ProviderModel(), [lookup])
     usage = {"input_tokens": 7, "output_tokens": 3}
     adapter = LangGraphAdapter(
-        graph, tools=[MOCK], model=FakeModel([{**LOOKUP, "usage": usage}, {"content": "It is cold", "usage": usage}])
+        graph,
+        tools=[MOCK],
+        model=FakeModel([{**LOOKUP, "usage": usage}, {"content": "It is cold", "usage": usage}]),
     )
 
     async def run():
@@ -194,13 +204,17 @@ def test_model_that_can_not_stream_is_not_made_to():
 
 def test_malformed_arguments_reach_no_tool():
     step = {"tool_calls": [{"name": "lookup", "args": '{"city": nope'}]}
-    adapter = LangGraphAdapter(create_agent(MODEL, [lookup]), tools=[MOCK], model=FakeModel([step]), strict=False)
+    adapter = LangGraphAdapter(
+        create_agent(MODEL, [lookup]), tools=[MOCK], model=FakeModel([step]), strict=False
+    )
     (call,) = adapter.sync_invoke("?").tool_calls
     assert (call.outcome, call.raw_args) == ("invalid", '{"city": nope')
 
 
 def test_refusal_thinking_and_finish_reason_are_where_langchain_has_them():
-    model = FakeModel([{"content": "Cold", "thinking": "It is winter", "finish_reason": "length"}, {"refusal": "No"}])
+    model = FakeModel(
+        [{"content": "Cold", "thinking": "It is winter", "finish_reason": "length"}, {"refusal": "No"}]
+    )
     graph = create_agent(MODEL, [])
     adapter = LangGraphAdapter(graph, model=model)
     with adapter.session():
@@ -214,7 +228,9 @@ def test_refusal_thinking_and_finish_reason_are_where_langchain_has_them():
 def test_rate_limit_of_the_real_model_does_not_hold_the_script_up():
     limiter = InMemoryRateLimiter(requests_per_second=0.0001, max_bucket_size=1)
     limiter.acquire(blocking=False)
-    adapter = LangGraphAdapter(create_agent(ProviderModel(rate_limiter=limiter), []), model=FakeModel(["now"]))
+    adapter = LangGraphAdapter(
+        create_agent(ProviderModel(rate_limiter=limiter), []), model=FakeModel(["now"])
+    )
     assert adapter.sync_invoke("?").response == "now"
 
 
