@@ -16,12 +16,12 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from callsheet_pydantic_ai import PydanticAIAdapter
 from pydantic_ai import Agent, Tool
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from callsheet import FakeModel, MockTool
+from callsheet_pydantic_ai import PydanticAIAdapter
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 60
 STEPS, TOOLS = 10, 5
@@ -81,7 +81,9 @@ async def timed(run: Callable[[], Awaitable[None]]) -> float:
 
 async def measure() -> dict[str, list[float]]:
     """Run every variant in every round."""
-    took: dict[str, list[float]] = {name: [] for name in ("bare", "no session", "captured", "mocked + scripted")}
+    took: dict[str, list[float]] = {
+        name: [] for name in ("bare", "no session", "captured", "mocked + scripted")
+    }
     for _ in range(ROUNDS):
         took["bare"].append(await timed(plain))
         holder = MOCKED.session(strict=False)
@@ -100,7 +102,9 @@ def main() -> None:
     bare = median(took["bare"])
     for name, seconds in took.items():
         ratio = median(one / other for one, other in zip(seconds, took["bare"], strict=True))
-        print(f"{name:<20} {median(seconds) * 1e3:7.2f} ms   {median(seconds) / bare:5.3f} x bare (paired {ratio:5.3f})")
+        print(
+            f"{name:<20} {median(seconds) * 1e3:7.2f} ms   {median(seconds) / bare:5.3f} x bare (paired {ratio:5.3f})"
+        )
 
 
 if __name__ == "__main__":

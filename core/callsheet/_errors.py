@@ -9,7 +9,6 @@ the model: a violation has to reach the test whatever the framework swallows.
 from __future__ import annotations
 
 from copy import deepcopy
-
 from functools import partial
 
 

@@ -94,5 +94,5 @@ def test_wrap_of_another_object_of_a_known_framework_is_refused(installed, monke
     monkeypatch.setitem(sys.modules, "toy_package", module)
     monkeypatch.setitem(KNOWN, "ToyPackageAdapter", KnownAdapter("toy_package", "toy", ("somewhere",)))
     tool = type("Tool", (), {"__module__": "somewhere.tools"})()
-    with pytest.raises(MockConfigError, match="No adapter wraps somewhere.tools.Tool"):
+    with pytest.raises(MockConfigError, match=r"No adapter wraps somewhere\.tools\.Tool"):
         wrap(tool)
