@@ -15,7 +15,14 @@ DOCUMENTED = {
     for page in REFERENCE
     for name in re.findall(r"^::: ([\w.]+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 }
-MODULES = ["callsheet", "callsheet.adapters", "callsheet.diff", "callsheet.match", "callsheet.order", "callsheet.testing"]
+MODULES = [
+    "callsheet",
+    "callsheet.adapters",
+    "callsheet.diff",
+    "callsheet.match",
+    "callsheet.order",
+    "callsheet.testing",
+]
 SETTINGS = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 
 
@@ -33,7 +40,9 @@ def test_every_adapter_is_in_the_reference(adapter):
 def test_every_error_is_explained():
     page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     public = {name: getattr(callsheet, name) for name in callsheet.__all__}
-    errors = {name for name, value in public.items() if isinstance(value, type) and issubclass(value, BaseException)}
+    errors = {
+        name for name, value in public.items() if isinstance(value, type) and issubclass(value, BaseException)
+    }
     assert {name for name in errors if not re.search(rf"\b{name}\b", page)} == set()
 
 
@@ -43,7 +52,9 @@ def test_every_adapter_has_a_first_page():
 
 
 def test_nothing_is_fetched_to_build_or_read_the_site():
-    plugins = {name for plugin in SETTINGS["plugins"] for name in ([plugin] if isinstance(plugin, str) else plugin)}
+    plugins = {
+        name for plugin in SETTINGS["plugins"] for name in ([plugin] if isinstance(plugin, str) else plugin)
+    }
     assert plugins == {"search", "mkdocstrings"}
     assert SETTINGS["theme"]["font"] is False
     assert {"extra_css", "extra_javascript"}.isdisjoint(SETTINGS)
