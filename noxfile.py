@@ -122,8 +122,9 @@ def checkout(name: str, *groups: str) -> list[str]:
     """Give the arguments that install core, the adapter of that name if there is one, and the groups."""
     folders = [".", f"./adapters/{name}"] if name in ADAPTERS else ["."]
     wanted = [("--editable", folder) for folder in folders] + [("--group", group) for group in groups]
-    beside = settings(name)["tool"]["callsheet"].get("beside", []) if name in ADAPTERS else []
-    return [*(argument for pair in wanted for argument in pair), *beside]
+    # What an adapter's tests and examples use of the framework's surroundings.
+    tests = settings(name)["tool"]["callsheet"].get("tests", []) if name in ADAPTERS else []
+    return [*(argument for pair in wanted for argument in pair), *tests]
 
 
 def install(session: nox.Session, name: str, *groups: str) -> None:

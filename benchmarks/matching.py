@@ -3,7 +3,8 @@
     python benchmarks/matching.py
 
 Prints the median of interleaved runs in one process, in milliseconds of CPU time, and the ratio to
-toolcallcheck's time (below 1 is faster). Without toolcallcheck (0.2.0 was compared) the second column stays empty.
+toolcallcheck's time (below 1 is faster). Without toolcallcheck (0.2.0 was compared)
+its column stays empty.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Literal
 
+from callsheet._order_base import DEAD, Atom, Example, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_run import after
-from callsheet._order_states import DEAD, Atom, Example, State, choice, pruned
+from callsheet._order_states import choice, pruned
 from callsheet._result import group_batches
 from callsheet._values import ToolCall
 

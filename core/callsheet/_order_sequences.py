@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from callsheet._order_states import DEAD, DONE, Atom, Names, State, Steps, Use, choice, covers, fold
+from callsheet._order_base import DEAD, DONE, Atom, Names, State, Steps, Use
+from callsheet._order_states import choice, covers, fold
 
 
 @dataclass(frozen=True, eq=False)

@@ -166,7 +166,7 @@ class Session:
             return
         if not self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
-            if self.model is not None:
+            if self._strict and self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
         if self._strict and self.model is not None:
             self.model.check_used_up()
@@ -322,10 +322,6 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
-
-    def annotate(self, **metadata: Any) -> None:
-        """Put more into `result.metadata`."""
-        self.metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_call
+from callsheet._order_base import DONE, Count, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_sequences import Loop, Parts, Sequence, Waiting
-from callsheet._order_states import DONE, Count, State, choice, shuffle
+from callsheet._order_states import choice, shuffle
 
 __all__ = [
     "AnyOrder",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callsheet import (
@@ -20,6 +23,8 @@ from callsheet import (
     assert_trajectory,
 )
 from callsheet._alignment import align
+from callsheet._differences import differences
+from callsheet._equality import equal
 from callsheet._explain import explain_comparison
 from callsheet.diff import format_tool_call_diff, format_value_diff
 from callsheet.match import Anything, Called, Partial, Regex
@@ -197,6 +202,7 @@ def test_huge_values_are_bounded_and_no_line_is_wide(value: Any) -> None:
         ({"s": {1, 2}}, {"s": {2, 3}}),
         ({"t": (1, 2)}, {"t": [1, 2]}),
         ({"o": object()}, {"o": object()}),
+        ({b"k": 1}, {b"k": 1, b"j": 2}),
         ({"m": [Regex("a"), 1]}, {"m": ["a", 2]}),
     ],
 )
@@ -293,6 +299,31 @@ def test_a_diff_of_values() -> None:
     assert "~a[1].b: 2 → 3" in text
     assert '"b": 3' in text
     assert "differences" not in format_value_diff([1], [1])
+
+
+_HASHABLE = st.none() | st.booleans() | st.integers(-1, 1) | st.sampled_from([1.0, "a", b"a", Regex("a")])
+_KEYS = st.none() | st.booleans() | st.integers(-1, 1) | st.sampled_from(["a", "b.c", b"a", (1,)])
+ANY_VALUES = st.recursive(
+    _HASHABLE | st.sampled_from([math.nan, Decimal("1.5"), date(2024, 1, 1), object(), ToolCall("a")]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(_KEYS, inner, max_size=3)
+        | st.sets(_KEYS, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(ANY_VALUES, ANY_VALUES)
+@settings(deadline=None)
+def test_whatever_differs_is_shown_in_narrow_lines(expected: Any, actual: Any) -> None:
+    lines = differences(expected, actual)
+    assert lines
+    if not equal(expected, actual):
+        made = [ToolCall("a", {"v": actual})]
+        text = text_of(lambda: assert_tool_calls(made, [{"name": "a", "args": {"v": expected}}]))
+        assert max(map(len, text.splitlines())) <= 80
 
 
 NAMES = st.text("ab", max_size=5)

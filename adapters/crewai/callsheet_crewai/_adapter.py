@@ -57,7 +57,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
         return surroundings
 
     def _inventory(self) -> Inventory:
-        return inventory(self.agent) if self.handles(self.agent) else Inventory(complete=False)
+        return inventory(self.agent)
 
     def _checked_model(self, model: Any) -> Any:
         if model is not None and not isinstance(model, BaseLLM):
@@ -93,7 +93,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
 
     def _root(self, session: Session, history: Sequence[Any] | None) -> Any:
         if history:
-            session.annotate(history=list(history))
+            session.metadata["history"] = list(history)
         if self.handles(self.agent):
             return self.agent
         built = self.agent()

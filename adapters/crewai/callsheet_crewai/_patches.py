@@ -18,6 +18,7 @@ from callsheet_crewai._models import (
     counted_offline,
     given_abilities,
     judged_functions,
+    with_headers,
 )
 from callsheet_crewai._native_calls import executed_call, executed_step_call
 from callsheet_crewai._runs import (
@@ -94,6 +95,8 @@ _TOOL_METHODS: dict[str, Replace] = dict.fromkeys(("run", "arun", "_run", "_arun
 _MODEL_METHODS: dict[str, Replace] = {
     "call": answered_call,
     "acall": answered_acall,
+    "_prepare_completion_params": with_headers,
+    "_prepare_responses_params": with_headers,
     "get_input_tokens_count": counted_offline,
     "supports_function_calling": given_abilities,
 }

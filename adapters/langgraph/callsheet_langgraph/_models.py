@@ -8,10 +8,10 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import ModelRequest, Scope, active_scope
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
+from callsheet.adapters import ModelRequest, Scope, active_scope
 from callsheet_langgraph._messages import calls_of, latest_told, note_told, text_of, usage_of
 from callsheet_langgraph._places import Place, order_of
 from callsheet_langgraph._scripted_model import scripted

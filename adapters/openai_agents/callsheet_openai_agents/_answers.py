@@ -9,9 +9,10 @@ from typing import Any, get_args, get_type_hints
 from weakref import WeakKeyDictionary
 
 from agents import FunctionTool
-from callsheet.adapters import MockAnswerError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
+
+from callsheet.adapters import MockAnswerError
 
 # The types of one content item of a tool's output.
 _CONTENT = ("text", "image", "file")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, NamedTuple
 
 from agents import ShellCallOutcome, ShellCommandOutput, ShellResult
 from agents import tool as tools
+from pydantic_core import to_json
+
 from callsheet.adapters import (
     MockAnswerError,
     Patch,
@@ -16,8 +18,6 @@ from callsheet.adapters import (
     did_you_mean,
     listed,
 )
-from pydantic_core import to_json
-
 from callsheet_openai_agents._calls import call_id, local_arguments
 from callsheet_openai_agents._inventory import agent_name, all_names
 from callsheet_openai_agents._slots import StandIn, slot_patch

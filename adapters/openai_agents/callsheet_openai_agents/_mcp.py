@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from typing import Any
 
-from callsheet.adapters import MockTool, Session, active_scope
 from mcp.types import Tool
+
+from callsheet.adapters import MockTool, Session, active_scope
 
 _ANY_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": True}
 

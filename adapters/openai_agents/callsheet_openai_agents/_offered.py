@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 
 from callsheet.adapters import Scope, Session, UnmockedToolError, active_scope
-
 from callsheet_openai_agents._inventory import agent_name, all_names, called, handoff_name, is_hosted
 
 

@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 from agents import Model, ModelResponse
 from agents import Usage as SdkUsage
+from pydantic import ValidationError
+
 from callsheet.adapters import (
     ModelReply,
     ModelRequest,
@@ -17,8 +19,6 @@ from callsheet.adapters import (
     did_you_mean,
     listed,
 )
-from pydantic import ValidationError
-
 from callsheet_openai_agents._input import messages
 from callsheet_openai_agents._output import output_items
 from callsheet_openai_agents._stream_events import stream_events
