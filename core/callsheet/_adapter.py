@@ -148,7 +148,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         history: Sequence[Any] | None = None,
         **options: Any,
     ) -> AgentResult:
-        """Like `invoke`, by the framework's own sync way of running."""
+        """Like `invoke`, by the framework's own sync way of running; the arguments are the same."""
         session = self.session(tools=tools, headers=headers, metadata=metadata)
         return self.run_in_sync(session, message, history=history, **options)
 

@@ -60,8 +60,13 @@ def assert_tool_calls(
 def assert_tool_call_count(result: Subject, expected: int) -> None:
     """Assert how many tool calls the agent made.
 
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        expected: The number.
+
     Raises:
         AssertionError: It made another number.
+        ExpectationError: The number is no whole number from 0.
     """
     __tracebackhide__ = True
     if isinstance(expected, bool) or not isinstance(expected, int) or expected < 0:

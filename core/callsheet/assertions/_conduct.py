@@ -77,6 +77,10 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10) -> N
 def assert_only_tools(result: Subject, allowed: Iterable[str]) -> None:
     """Assert that no tool but these was called.
 
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        allowed: The names of the tools.
+
     Raises:
         AssertionError: Another was.
         ExpectationError: A name is not a tool of the agent.
