@@ -289,7 +289,58 @@ def _item_events(item: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
+# Anthropic messages
+
+
+def _anthropic(turn: Turn) -> dict[str, Any]:
+    return {**_anthropic_head(turn), "content": list(_blocks(turn)), **_anthropic_end(turn)}
+
+
+def _anthropic_head(turn: Turn) -> dict[str, Any]:
+    usage = {"input_tokens": turn.reply.input_tokens, "output_tokens": turn.reply.output_tokens}
+    return {
+        "id": f"msg_{turn.number}",
+        "type": "message",
+        "role": "assistant",
+        "model": turn.body["model"],
+        "usage": usage,
+    }
+
+
+def _anthropic_end(turn: Turn) -> dict[str, Any]:
+    return {"stop_reason": "tool_use" if turn.reply.tool_calls else "end_turn", "stop_sequence": None}
+
+
+def _blocks(turn: Turn) -> Iterator[dict[str, Any]]:
+    if turn.reply.text is not None:
+        yield {"type": "text", "text": turn.reply.text}
+    for index, (name, written) in enumerate(turn.reply.written_calls):
+        yield {"type": "tool_use", "id": turn.call_id(index), "name": name, "input": json.loads(written)}
+
+
+def _anthropic_events(turn: Turn) -> Iterator[Event]:
+    begun = {**_anthropic_head(turn), "content": [], "stop_reason": None, "stop_sequence": None}
+    bodies: list[dict[str, Any]] = [{"type": "message_start", "message": begun}]
+    for index, block in enumerate(_blocks(turn)):
+        is_text = block["type"] == "text"
+        empty = {"text": ""} if is_text else {"input": {}}
+        written = block["text"] if is_text else json.dumps(block["input"])
+        kind, key = ("text_delta", "text") if is_text else ("input_json_delta", "partial_json")
+        place = {"index": index}
+        bodies.append({"type": "content_block_start", **place, "content_block": {**block, **empty}})
+        bodies.extend(
+            {"type": "content_block_delta", **place, "delta": {"type": kind, key: part}}
+            for part in _fragments(written)
+        )
+        bodies.append({"type": "content_block_stop", **place})
+    usage = {"output_tokens": turn.reply.output_tokens}
+    bodies.append({"type": "message_delta", "delta": _anthropic_end(turn), "usage": usage})
+    bodies.append({"type": "message_stop"})
+    return ((body["type"], body) for body in bodies)
+
+
 DIALECTS: dict[str, Dialect] = {
     "/v1/chat/completions": Dialect(_chat, _chat_events),
     "/v1/responses": Dialect(_response, _response_events),
+    "/v1/messages": Dialect(_anthropic, _anthropic_events),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 from weakref import WeakSet
 
@@ -148,7 +148,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         history: Sequence[Any] | None = None,
         **options: Any,
     ) -> AgentResult:
-        """Like `invoke`, by the framework's own sync way of running."""
+        """Like `invoke`, by the framework's own sync way of running; the arguments are the same."""
         session = self.session(tools=tools, headers=headers, metadata=metadata)
         return self.run_in_sync(session, message, history=history, **options)
 
@@ -181,10 +181,11 @@ class BaseAdapter(ABC, Generic[AgentT]):
             Violation: A promise was broken in one of them.
             UnusedScriptError: A conversation left scripted steps over.
         """
-        for session in list(self._sessions):
-            session.close()
-        if self._owes_check:
-            self.check_used_up()
+        with ExitStack() as closing:
+            if self._owes_check:
+                closing.callback(self.check_used_up)
+            for session in list(self._sessions):
+                closing.callback(session.close)
 
     def turn_session(self, **options: Any) -> Session:
         """Give a session for one turn of several: later turns may use what it leaves of the script."""
@@ -202,7 +203,11 @@ class BaseAdapter(ABC, Generic[AgentT]):
             self.model.check_used_up()
 
     def turn_options(self, result: AgentResult) -> dict[str, Any]:
-        """Give the options that make the next run continue the conversation `result` came from."""
+        """Give the options that make the next run continue the conversation `result` came from.
+
+        Args:
+            result: What the latest turn did, with the trace of every turn.
+        """
         return {"history": result.to_messages()}
 
     async def stream(
@@ -221,6 +226,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         """
         session = self.session(tools=tools, headers=headers, metadata=metadata)
         session.open()
+        events: AsyncIterator[Any] | None = None
         error: BaseException | None = None
         try:
             with session.activated():
@@ -238,9 +244,13 @@ class BaseAdapter(ABC, Generic[AgentT]):
             raise
         finally:
             try:
-                session.close(error)
+                with session.activated():
+                    await _ended(events)
             finally:
-                self.last_result = session.result
+                try:
+                    session.close(error)
+                finally:
+                    self.last_result = session.result
 
     def _around(self) -> AbstractContextManager[Any]:
         """Give what surrounds each session, such as putting back what a run changes."""
@@ -274,3 +284,9 @@ class BaseAdapter(ABC, Generic[AgentT]):
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> AsyncIterator[Any]:
         """Begin a streamed run and give its events."""
+
+
+async def _ended(events: AsyncIterator[Any] | None) -> None:
+    """End the framework's own generator, which would otherwise wait for the garbage collector."""
+    if isinstance(events, AsyncGenerator):
+        await events.aclose()

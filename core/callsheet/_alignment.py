@@ -10,6 +10,7 @@ Test = Callable[[int, int], bool]
 
 # An edit outweighs any number of preferences among equally short scripts.
 _EDIT = 1 << 32
+_FAR = 1 << 64
 _FREE = 0
 _REPLACED = 2
 _OTHER_EDIT = 1
@@ -97,19 +98,18 @@ def _fill(
     for i in range(1, rows + 1):
         previous, costs, row = costs, {}, {}
         for j in range(max(0, i - band), min(columns, i + band) + 1):
-            best, move = None, ""
-            if j > 0 and j - 1 in previous:
+            best, move = _FAR, ""
+            if j - 1 in previous:
                 if same(i - 1, j - 1):
                     best, move = previous[j - 1], "match"
                 else:
                     best = previous[j - 1] + _EDIT + (_OTHER_EDIT if alike(i - 1, j - 1) else _REPLACED)
                     move = "change"
-            if j in previous and (best is None or previous[j] + missing < best):
+            if j in previous and previous[j] + missing < best:
                 best, move = previous[j] + missing, "missing"
-            if j - 1 in costs and (best is None or costs[j - 1] + extra < best):
+            if j - 1 in costs and costs[j - 1] + extra < best:
                 best, move = costs[j - 1] + extra, "extra"
-            if best is not None:
-                costs[j], row[j] = best, move
+            costs[j], row[j] = best, move
         moves.append(row)
     return costs[columns], moves
 

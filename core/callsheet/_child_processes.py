@@ -4,6 +4,8 @@ A child of `subprocess` gets a start-up module through PYTHONPATH (`_child_site/
 closes its network before any of its own code runs; its children inherit that. A child of
 `multiprocessing` closes it around its `run`, and a process pool around each piece of work. What a child
 tried is written to a file its parent reads. A Python process that none of this reaches is refused.
+
+Loaded by file name inside child processes too: it imports nothing of callsheet's.
 """
 
 from __future__ import annotations
@@ -64,11 +66,21 @@ def unreachable_child(event: str, args: Sequence[Any]) -> str | None:
     return " ".join(argv)
 
 
+def refusal(event: str, command: str, test: str | None) -> str:
+    """Say which process was refused, and how to start it."""
+    return (
+        f"Refused to start `{command}`{f' in {test}' if test else ''}: {event} or its flags keep offline() "
+        "from closing that Python process's network. Start it with subprocess, without -I, -E and -S, or "
+        "outside the block."
+    )
+
+
 def reaching_environment(environment: Mapping[Any, Any] | None, rules: Rules) -> dict[Any, Any]:
     """Give the environment with what closes the network of a Python process started with it."""
     inherited = dict(os.environ if environment is None else environment)
     path = _text(inherited.pop(b"PYTHONPATH", None) or inherited.get("PYTHONPATH") or "")
-    inherited["PYTHONPATH"] = f"{START_UP}{os.pathsep}{path}" if path else START_UP
+    others = [entry for entry in path.split(os.pathsep) if entry != START_UP] if path else []
+    inherited["PYTHONPATH"] = os.pathsep.join([START_UP, *others])
     inherited[SETTINGS] = json.dumps(rules._asdict())
     return inherited
 

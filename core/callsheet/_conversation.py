@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -42,7 +43,12 @@ class Conversation:
         return result
 
     def say_sync(self, message: Any, **options: Any) -> AgentResult:
-        """Like `say`, by the agent's sync way of running."""
+        """Like `say`, by the agent's sync way of running.
+
+        Args:
+            message: A text, or the framework's own input.
+            **options: Those of the agent's `sync_invoke`.
+        """
         options = {**self._continued(), **options}
         if isinstance(self._agent, BaseAdapter):
             session, options = self._turn(self._agent, options)
@@ -90,7 +96,8 @@ class Conversation:
         if last is None:
             return {}
         if isinstance(self._agent, BaseAdapter):
-            return self._agent.turn_options(last)
+            trace = [entry for result in self.results for entry in result.trace]
+            return self._agent.turn_options(replace(last, trace=trace))
         return {"history": self.history}
 
     @staticmethod

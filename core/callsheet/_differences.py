@@ -11,6 +11,8 @@ from callsheet._rendering import redacted, shortened
 # Beyond this many values, comparing path by path takes longer than it helps.
 _MOST_VALUES = 5_000
 _LONGEST_SIDE = 60
+# deepdiff 9.1 fails on keys of bytes and on sets of values it can't hash; the values differ all the same.
+_DEEPDIFF_FAILURES = (AttributeError, KeyError, NotImplementedError, RecursionError, TypeError, ValueError)
 
 Path = Sequence[Any]
 
@@ -20,7 +22,10 @@ def differences(expected: Any, actual: Any) -> list[str]:
     old, new = redacted(expected), redacted(actual)
     if _size(old) + _size(new) > _MOST_VALUES:
         return [f"{_whole(old, new)} (too large to compare by path)"]
-    return _changes(old, new) or [_whole(old, new)]
+    try:
+        return _changes(old, new) or [_whole(old, new)]
+    except _DEEPDIFF_FAILURES as problem:
+        return [f"{_whole(old, new)} (not compared by path: {type(problem).__name__} in deepdiff)"]
 
 
 def path_text(path: Path) -> str:
@@ -34,13 +39,13 @@ def path_text(path: Path) -> str:
 class _OurEquality:
     """Lets deepdiff stop wherever callsheet finds two values equal, matchers included."""
 
-    def match(self, level: Any) -> bool:
+    def match(self, level: Any) -> bool:  # noqa: ARG002 (deepdiff names them)
         return True
 
-    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
+    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:  # noqa: ARG002
         return equal(level.t1, level.t2)
 
-    def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:
+    def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:  # noqa: ARG002
         return value
 
 
@@ -49,9 +54,19 @@ def _changes(old: Any, new: Any) -> list[str]:
 
     found = DeepDiff(old, new, view="tree", custom_operators=[_OurEquality()], threshold_to_diff_deeper=0)
     levels = [(kind, level) for kind, group in found.items() for level in group]
-    paths = [[part for part in level.path(output_format="list") if part is not None] for _, level in levels]
+    paths = [_path(level) for _, level in levels]
     order = sorted(range(len(levels)), key=lambda k: [_sortable(part) for part in paths[k]])
     return [_line(levels[k][0], path_text(paths[k]) or "value", levels[k][1]) for k in order]
+
+
+def _path(level: Any) -> list[Any]:
+    """Give the keys that lead to a level; deepdiff's own `path()` fails on keys of bytes."""
+    parts = []
+    step = level.all_up
+    while step is not level:
+        parts.append((step.t1_child_rel or step.t2_child_rel).param)
+        step = step.down
+    return [part for part in parts if part is not None]
 
 
 def _line(kind: str, path: str, level: Any) -> str:
@@ -75,13 +90,12 @@ def _side(value: Any) -> str:
 
 
 def _size(value: Any) -> int:
-    """Count the values inside, as far as the bound."""
-    count, pending = 0, [value]
+    """Count the values inside, as far as the bound; a container that contains itself counts once."""
+    count, pending, seen = 0, [value], set()
     while pending and count <= _MOST_VALUES:
         item = pending.pop()
         count += 1
-        if isinstance(item, Mapping):
-            pending.extend(item.values())
-        elif isinstance(item, list | tuple | set | frozenset):
-            pending.extend(item)
+        if isinstance(item, Mapping | list | tuple | set | frozenset) and id(item) not in seen:
+            seen.add(id(item))
+            pending.extend(item.values() if isinstance(item, Mapping) else item)
     return count

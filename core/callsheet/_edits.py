@@ -48,7 +48,7 @@ def edits_in_any_order(expected: Sequence[Expected], actual: Sequence[Any], matc
 
 
 def _place(edit: Edit) -> int:
-    return _position(edit.actual if edit.expected is None else edit.expected)
+    return edit.expected if edit.expected is not None else edit.actual or 0
 
 
 def _same(expected: Sequence[Expected], actual: Sequence[Any]) -> Test:
@@ -77,12 +77,14 @@ def _about_the_same(expected: Expected, actual: Any) -> bool:
 
 def _with_moves(script: list[Edit], same: Test) -> list[Edit]:
     """Join a missing and an extra item that match: the call was made, at another place."""
-    missing = [edit for edit in script if edit.kind == "missing"][:_MOST_MOVED]
-    extra = [edit for edit in script if edit.kind == "extra"][:_MOST_MOVED]
+    extra = [(edit, edit.actual) for edit in script if edit.kind == "extra" and edit.actual is not None]
+    missing = [
+        (edit, edit.expected) for edit in script if edit.kind == "missing" and edit.expected is not None
+    ]
     moved: dict[Edit, Edit] = {}
-    for lost in missing:
-        for found in extra:
-            if found not in moved.values() and same(_position(lost.expected), _position(found.actual)):
+    for lost, i in missing[:_MOST_MOVED]:
+        for found, j in extra[:_MOST_MOVED]:
+            if found not in moved.values() and same(i, j):
                 moved[lost] = found
                 break
     gone = set(moved.values())
@@ -91,8 +93,3 @@ def _with_moves(script: list[Edit], same: Test) -> list[Edit]:
         for edit in script
         if edit not in gone
     ]
-
-
-def _position(position: int | None) -> int:
-    assert position is not None
-    return position

@@ -8,7 +8,7 @@ that defines its own `__eq__` (a matcher of any library) decides for itself, on 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, UserDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -16,7 +16,6 @@ from fractions import Fraction
 from numbers import Number
 from types import FunctionType, MappingProxyType, NoneType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from callsheet._assignment import maximum_matching
 
@@ -31,8 +30,11 @@ _MAPPING_EQUALITIES: tuple[Any, ...] = (
     UserDict.__eq__,
     MappingProxyType.__eq__,
 )
+_FROZEN_TRUE = ("bool", True)
+_FROZEN_FALSE = ("bool", False)
 _FROZEN_BY_THEMSELVES = frozenset({str, int, NoneType, Fraction, date, datetime, time, timedelta})
-_KINDS: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+_KINDS: dict[type, str] = {}
+_MOST_KINDS = 1_000
 # Hashing nested tuples recurses in C without a guard; deeper values are compared instead.
 _DEEPEST_FROZEN = 50
 
@@ -46,16 +48,28 @@ def equal(expected: Any, actual: Any) -> bool:
 
     Exceptions of a user's own `__eq__` propagate.
     """
+    verdict = _compare_scalars(expected, actual)
+    if verdict is not None:
+        return verdict
+    if _kind(type(expected)) == "custom":
+        return bool(expected == actual)
+    return _compare_deeply(expected, actual)
+
+
+def _compare_scalars(left: Any, right: Any) -> bool | None:
+    """Decide between two values of one common scalar type, or give None."""
+    kind = type(left)
+    if kind not in _SCALARS or kind is not type(right):
+        return None
+    return bool(left == right) or (kind is float and left != left and right != right)  # noqa: PLR0124
+
+
+def _compare_deeply(expected: Any, actual: Any) -> bool:
     pending: Pairs = [(expected, actual)]
     # The values are kept with their ids: an id is free for reuse once its object is gone.
     compared: dict[tuple[int, int], tuple[Any, Any]] = {}
     while pending:
         left, right = pending.pop()
-        kind = type(left)
-        if kind in _SCALARS and kind is type(right):
-            if left == right or (kind is float and _same_number(left, right)):
-                continue
-            return False
         key = (id(left), id(right))
         if key in compared:
             continue
@@ -64,7 +78,12 @@ def equal(expected: Any, actual: Any) -> bool:
             return False
         if verdict is not True:
             compared[key] = (left, right)
-            pending.extend(verdict)
+            for pair in verdict:
+                scalar = _compare_scalars(*pair)
+                if scalar is False:
+                    return False
+                if scalar is None:
+                    pending.append(pair)
     return True
 
 
@@ -77,22 +96,21 @@ def freeze(value: Any, depth: int = 0) -> Any:
     kind = type(value)
     if kind in _FROZEN_BY_THEMSELVES:
         return value
+    if kind is bool:
+        return _FROZEN_TRUE if value else _FROZEN_FALSE
     if kind is float or kind is complex or kind is Decimal:
         return ("nan",) if _is_nan(value) else value
-    if kind is bool:
-        return ("bool", value)
     if kind is bytes or kind is bytearray:
         return ("bytes", bytes(value))
     if depth == _DEEPEST_FROZEN:
         raise UnfreezableError
+    depth += 1
     if kind is dict:
-        if _FROZEN_BY_THEMSELVES.issuperset(map(type, value.values())) and _only_text(value):
-            return ("dict", frozenset(value.items()))
-        return ("dict", frozenset((freeze(k, depth + 1), freeze(v, depth + 1)) for k, v in value.items()))
+        return ("dict", frozenset([(freeze(key, depth), freeze(item, depth)) for key, item in value.items()]))
     if kind is list or kind is tuple:
-        return (kind.__name__, tuple(freeze(item, depth + 1) for item in value))
+        return (kind.__name__, *[freeze(item, depth) for item in value])
     if kind is set or kind is frozenset:
-        return ("set", frozenset(freeze(item, depth + 1) for item in value))
+        return ("set", frozenset([freeze(item, depth) for item in value]))
     raise UnfreezableError
 
 
@@ -132,9 +150,11 @@ def _compare(left: Any, right: Any) -> bool | Pairs:
 
 
 def _kind(cls: type) -> str:
-    """Give what a type is to `_compare`, remembered per type for as long as the type lives."""
+    """Give what a type is to `_compare`, remembered for as many types as a test run has."""
     kind = _KINDS.get(cls)
     if kind is None:
+        if len(_KINDS) >= _MOST_KINDS:
+            _KINDS.clear()
         kind = _KINDS[cls] = _classified(cls)
     return kind
 
@@ -186,14 +206,23 @@ def _same_number(left: Any, right: Any) -> bool:
 
 def _is_nan(value: Any) -> bool:
     # Comparing a signalling Decimal NaN raises.
-    return value.is_nan() if isinstance(value, Decimal) else bool(value != value)
+    return value.is_nan() if isinstance(value, Decimal) else bool(value != value)  # noqa: PLR0124
 
 
 def _mapping_pairs(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool | Pairs:
     if len(left) != len(right):
         return False
-    if _only_text(left):
-        return all(key in right for key in left) and [(value, right[key]) for key, value in left.items()]
+    pairs: Pairs = []
+    for key, value in left.items():
+        if type(key) is not str:
+            return _pairs_of_any_keys(left, right)
+        if key not in right:
+            return False
+        pairs.append((value, right[key]))
+    return pairs
+
+
+def _pairs_of_any_keys(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool | Pairs:
     by_key = {_frozen_key(key): value for key, value in right.items()}
     pairs: Pairs = []
     for key, value in left.items():
@@ -202,10 +231,6 @@ def _mapping_pairs(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool | 
             return False
         pairs.append((value, by_key[frozen]))
     return pairs
-
-
-def _only_text(keys: Iterable[Any]) -> bool:
-    return {str}.issuperset(map(type, keys))
 
 
 def _frozen_key(key: Any) -> Any:

@@ -8,6 +8,7 @@ the model: a violation has to reach the test whatever the framework swallows.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import partial
 
 
@@ -117,6 +118,10 @@ class ToolError(Exception):
     """A mock's `error=`, raised where the real tool would have failed.
 
     An ordinary exception on purpose: the framework handles it as it handles the tool's own failures.
+
+    Args:
+        message: Why the tool failed.
+        code: The `code` of an `error={"code", "message"}`.
     """
 
     def __init__(self, message: str, *, code: object = None) -> None:
@@ -129,7 +134,12 @@ class InvalidArgumentsError(ToolError, ValueError):
 
 
 class ToolTimedOutError(ToolError):
-    """A mock's virtual `delay` is longer than the framework's timeout for the tool."""
+    """A mock's virtual `delay` is longer than the framework's timeout for the tool.
+
+    Args:
+        message: Which tool timed out.
+        timeout: The framework's timeout in seconds.
+    """
 
     def __init__(self, message: str, *, timeout: float) -> None:
         super().__init__(message)
@@ -143,6 +153,17 @@ class ToolTimedOutError(ToolError):
 def is_exception(value: object) -> bool:
     """Say whether a value can be raised: an exception or a class of one."""
     return isinstance(value, BaseException) or (isinstance(value, type) and issubclass(value, BaseException))
+
+
+def fresh(failure: BaseException | type[BaseException]) -> BaseException:
+    """Give an exception to raise: its own copy where it can be copied, so that tracebacks do not pile up."""
+    if isinstance(failure, type):
+        return failure()
+    try:
+        copied = deepcopy(failure)
+    except Exception:  # noqa: BLE001 - an exception may refuse to be copied in any way; raise it itself then
+        return failure
+    return copied if type(copied) is type(failure) else failure
 
 
 def described(error: BaseException) -> str:

@@ -32,10 +32,15 @@ class Evidence:
             self._model_used = request.model
         self._headers.update(request.headers)
 
+    def forget_answer(self) -> None:
+        """Forget the final answer; a run begins, which may end without one."""
+        self.response, self.output, self.native = None, None, None
+
     def result(self, metadata: Mapping[str, Any]) -> AgentResult:
         """Give what happened so far."""
         trace = self._recording.trace()
         replies = list(self._recording.replies())
+        latest = self._recording.latest_run
         return AgentResult(
             response=_last_words(trace) if self.response is None else self.response,
             tool_calls=tool_calls(trace),
@@ -46,7 +51,7 @@ class Evidence:
             output=self.output,
             native=self.native,
             usage=sum((reply.usage for reply in replies), Usage()),
-            error=self._recording.runs[-1].error if self._recording.runs else None,
+            error=latest.error if latest is not None else None,
         )
 
 
@@ -65,5 +70,6 @@ def tool_calls(trace: Iterable[TraceEntry]) -> list[ToolCall]:
 
 
 def _last_words(trace: Iterable[TraceEntry]) -> str:
-    said = [entry.content for entry in trace if entry.role == "assistant" and entry.parent_id is None]
+    top = [entry for entry in trace if entry.parent_id is None]
+    said = [entry.content for entry in top if entry.role == "assistant" and entry.run == top[-1].run]
     return str(said[-1]) if said else ""

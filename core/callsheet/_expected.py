@@ -36,7 +36,11 @@ class ExpectedFields:
 
     def matches(self, item: Any) -> bool:
         """Say whether all the expected fields of an item are equal."""
-        return all(equal(value, getattr(item, field)) for field, value in self.fields.items())
+        # A loop, because this runs for every pair: all() with a generator takes half as long again.
+        for field, value in self.fields.items():  # noqa: SIM110
+            if not equal(value, getattr(item, field)):
+                return False
+        return True
 
     def example(self) -> ToolCall | None:
         """Give a call that is expected, matchers standing where they stand, or None."""
@@ -71,7 +75,7 @@ class ExpectedMatcher:
 
     def matches(self, item: Any) -> bool:
         """Say whether the matcher accepts an item."""
-        return equal(self.source, item)
+        return bool(self.source == item)
 
     def example(self) -> ToolCall | None:
         """Give a call the matcher accepts, if it knows one."""

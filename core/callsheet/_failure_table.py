@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from callsheet._alignment import Edit
@@ -16,7 +17,10 @@ _MARKS = {"change": "✗", "missing": "-", "extra": "+", "moved": "↕"}
 
 
 def table_lines(
-    edits: Sequence[Edit], expected: Sequence[Expected], actual: Sequence[Any], free: Set[str] = frozenset()
+    edits: Sequence[Edit],
+    expected: Sequence[Expected],
+    actual: Sequence[Any],
+    free: AbstractSet[str] = frozenset(),
 ) -> list[str]:
     """Give the rows near an edit, two columns wide; the other rows are counted instead.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from callsheet._alignment import Edit
+from callsheet._colour import painted
 from callsheet._edits import edits_in_any_order, edits_in_order
 from callsheet._expected import Expected
 from callsheet._failure_details import edit_lines
@@ -74,7 +76,7 @@ def failure_text(
     actual: Sequence[Any],
     edits: list[Edit] | None,
     *,
-    free: Set[str] = frozenset(),
+    free: AbstractSet[str] = frozenset(),
 ) -> str:
     """Lay out a failure: how many edits away, which, and both sides next to each other.
 
@@ -94,7 +96,7 @@ def failure_text(
         lines += edit_lines(edit, expected, actual)
     if len(needed) > _MOST_EDITS:
         lines.append(f"  ... and {len(needed) - _MOST_EDITS} more edits")
-    return "\n".join([*lines, "", *table_lines(edits, expected, actual, free)])
+    return painted("\n".join([*lines, "", *table_lines(edits, expected, actual, free)]))
 
 
 def names_text(calls: Sequence[ToolCall]) -> str:

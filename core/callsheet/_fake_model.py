@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from callsheet._errors import MockConfigError, ScriptExhaustedError, UnusedScriptError, is_exception
+from callsheet._errors import MockConfigError, ScriptExhaustedError, UnusedScriptError, fresh, is_exception
 from callsheet._requests import ModelRequest
 from callsheet._script import ModelReply, parse_step
 from callsheet._suggest import did_you_mean, listed
@@ -116,6 +116,9 @@ class FakeModel:
     def reply(self, request: ModelRequest) -> ModelReply:
         """Take the next step for a request; an async callable is run to its end.
 
+        Args:
+            request: What the model is asked.
+
         Raises:
             ScriptExhaustedError: Nothing is scripted for this request.
             BaseException: The step is an exception.
@@ -140,7 +143,20 @@ class FakeModel:
         tools: Iterable[Mapping[str, Any]] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Answer an OpenAI-style message list directly, with a dict of `content` and `tool_calls`."""
+        """Answer an OpenAI-style message list directly.
+
+        Args:
+            messages: The conversation so far.
+            tools: The tools offered, for steps that look at the request.
+            headers: The headers of the request, for the same.
+
+        Returns:
+            The step as a dict of the keys it uses, such as `content` and `tool_calls`.
+
+        Raises:
+            ScriptExhaustedError: Nothing is scripted for this request.
+            BaseException: The step is an exception.
+        """
         request = ModelRequest(messages=list(messages), tools=list(tools or ()), headers=headers)
         return self.reply(request).to_dict()
 
@@ -216,7 +232,7 @@ def _checked_step(step: Any, place: str) -> Step:
 def _settled(step: Any) -> ModelReply | Callable[[ModelRequest], Any]:
     """Raise a step that is an exception; give any other, checked."""
     if is_exception(step):
-        raise step
+        raise fresh(step)
     checked: Any = _checked_step(step, "A callable's step")
     return checked  # type: ignore[no-any-return]
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from callsheet._errors import Violation
     from callsheet._result import AgentResult
+    from callsheet._violations import Violations
 
 
 @dataclass
@@ -28,6 +29,13 @@ class Journal:
     results: list[AgentResult] = field(default_factory=list)
     refused: int = 0
     unheard: list[Violation] = field(default_factory=list)
+
+    def note(self, result: AgentResult, violations: Violations, error: BaseException | None) -> None:
+        """Note a session that ends; `error` is the exception on its way out of it."""
+        self.results.append(replace(result, native=None))
+        self.refused += violations.refused
+        if isinstance(error, GeneratorExit):
+            self.unheard.extend(violations.all)
 
 
 # The journal that is being kept now, or None when nobody reports.

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from callsheet._equality import equal
+from callsheet._order_pattern import Pattern
 from callsheet._values import ToolCall
 
 
@@ -31,13 +32,13 @@ class Matcher(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def __and__(self, other: Any) -> Matcher:
-        return AllOf(self, other)
+        return NotImplemented if isinstance(other, Pattern) else AllOf(self, other)
 
     def __rand__(self, other: Any) -> Matcher:
         return AllOf(other, self)
 
     def __or__(self, other: Any) -> Matcher:
-        return AnyOf(self, other)
+        return NotImplemented if isinstance(other, Pattern) else AnyOf(self, other)
 
     def __ror__(self, other: Any) -> Matcher:
         return AnyOf(other, self)

@@ -102,6 +102,8 @@ def _append_call(messages: list[dict[str, Any]], reply: dict[str, Any], call: To
     arguments = call.raw_args if call.raw_args is not None else _json_text(call.args)
     function = {"name": call.name, "arguments": arguments}
     reply.setdefault("tool_calls", []).append({"id": call_id, "type": "function", "function": function})
+    if call.seen_by_model is None and call.outcome in ("skipped", "interrupted"):
+        return
     messages.append({"role": "tool", "tool_call_id": call_id, "content": _answer_text(call)})
 
 

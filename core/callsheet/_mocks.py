@@ -14,6 +14,7 @@ from callsheet._errors import (
     MockConfigError,
     ResponsesExhaustedError,
     ToolError,
+    fresh,
     is_exception,
 )
 from callsheet._schema import argument_errors, parameters_schema
@@ -94,7 +95,12 @@ class MockTool:
 
     @classmethod
     def spy(cls, name: str, *, when: Mapping[str, Any] | None = None) -> MockTool:
-        """Let the real tool run and record what it did."""
+        """Let the real tool run and record what it did.
+
+        Args:
+            name: The tool's name; "Agent.tool" is about that agent's calls only.
+            when: Only calls whose arguments equal these; arguments not named here may be anything.
+        """
         spy = cls(name, when=when)
         spy.is_spy = True
         return spy
@@ -125,7 +131,11 @@ class MockTool:
             self._calls.append(args if args is not None else {})
 
     def matches(self, args: Mapping[str, Any] | None) -> bool:
-        """Say whether `when` accepts these arguments."""
+        """Say whether `when` accepts these arguments.
+
+        Args:
+            args: The call's arguments, or None when they were no JSON object.
+        """
         if self.when is None:
             return True
         if args is None:
@@ -136,6 +146,10 @@ class MockTool:
 
     def check(self, args: Mapping[str, Any] | None, *, schema: Mapping[str, Any] | None = None) -> None:
         """Check a call's arguments against the mock's own schema, or the real tool's given here.
+
+        Args:
+            args: The call's arguments; None, which is no JSON object, is for others to judge.
+            schema: The real tool's JSON Schema, for a mock that brings none.
 
         Raises:
             InvalidArgumentsError: The arguments are not what the schema accepts.
@@ -150,6 +164,9 @@ class MockTool:
     def answer(self, args: dict[str, Any]) -> Any:
         """Take one call and give its answer; an async callable is run to its end.
 
+        Args:
+            args: The call's arguments.
+
         Raises:
             ToolError: `error` applies to this call.
             ResponsesExhaustedError: There are fewer `responses` than calls.
@@ -160,7 +177,7 @@ class MockTool:
             time.sleep(self.delay)
         if not callable(answer):
             return answer
-        given = answer(args)
+        given = answer(detached(args))
         return finish(given) if inspect.isawaitable(given) else given
 
     async def answer_async(self, args: dict[str, Any]) -> Any:
@@ -172,7 +189,7 @@ class MockTool:
             await asyncio.sleep(self.delay)
         if not callable(answer):
             return answer
-        given = answer(args)
+        given = answer(detached(args))
         return await given if inspect.isawaitable(given) else given
 
     def _take(self, args: dict[str, Any]) -> Any:
@@ -180,10 +197,10 @@ class MockTool:
             number = len(self._calls)
             self._calls.append(args)
         if self._failure is not None and number >= self._fails_from:
-            raise _fresh(self._failure)
+            raise fresh(self._failure)
         answer = self._response if self._responses is None else self._scripted(number)
         if isinstance(answer, BaseException):
-            raise _fresh(answer)
+            raise fresh(answer)
         return answer if callable(answer) or isinstance(answer, _ATOMS) else deepcopy(answer)
 
     def _scripted(self, number: int) -> Any:
@@ -198,6 +215,25 @@ class MockTool:
     def __repr__(self) -> str:
         when = f", when={self.when!r}" if self.when is not None else ""
         return f"MockTool.spy({self.name!r}{when})" if self.is_spy else f"MockTool({self.name!r}{when})"
+
+
+def detached(value: Any) -> Any:
+    """Give arguments of their own: what somebody does to their dicts and lists changes no others."""
+    if isinstance(value, dict):
+        return {key: detached(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [detached(item) for item in value]
+    return value
+
+
+def snapshot(answer: Any) -> Any:
+    """Give an answer as it is now; one that refuses to be copied stays itself."""
+    if isinstance(answer, (*_ATOMS, dict, list)):
+        return detached(answer)
+    try:
+        return deepcopy(answer)
+    except Exception:  # noqa: BLE001 - a callable's answer may refuse to be copied in any way
+        return answer
 
 
 def _check_name(name: object) -> None:
@@ -247,17 +283,6 @@ def _tool_error(error: str | Mapping[str, Any] | None) -> ToolError | None:
     if isinstance(error, Mapping) and isinstance(error.get("message"), str):
         return ToolError(error["message"], code=error.get("code"))
     raise MockConfigError(f'error={error!r} is neither a text nor a mapping with "code" and "message".')
-
-
-def _fresh(failure: BaseException | type[BaseException]) -> BaseException:
-    """Give an exception to raise: its own copy where it can be copied, so that tracebacks do not pile up."""
-    if isinstance(failure, type):
-        return failure()
-    try:
-        copied = deepcopy(failure)
-    except Exception:  # noqa: BLE001 - an exception may refuse to be copied in any way; raise it itself then
-        return failure
-    return copied if type(copied) is type(failure) else failure
 
 
 def _copyable(name: str, answer: Any) -> Any:

@@ -67,7 +67,8 @@ class OfflineBlock:
         # The process that judges the attempts; it is another one when they are reported to a parent.
         self._owner = os.getpid() if reporting_to is None else None
 
-    def __enter__(self) -> Self:
+    def open(self) -> None:
+        """Begin to block for the code that joins."""
         if self in _open_blocks:
             raise CallsheetError("This offline() block is already open; make a new one with offline().")
         _install_hook()
@@ -76,7 +77,31 @@ class OfflineBlock:
         self._raises_swallowed = self.strict and not any(block.strict for block in around)
         self.attempts.clear()
         _open_blocks[self] = None
-        _stack.set((*around, self))
+
+    def join(self) -> None:
+        """Put the running code into this block; what it starts stays in it until the block is closed."""
+        _stack.set((*_around(), self))
+
+    def part(self) -> None:
+        """Take the running code out of this block."""
+        _stack.set(tuple([block for block in _stack.get() if block is not self]))
+
+    def close(self, error: BaseException | None) -> None:
+        """End the block, `error` being on its way out.
+
+        Raises:
+            NetworkBlockedError: The code inside swallowed it.
+        """
+        del _open_blocks[self]
+        for release in self._release:
+            release()
+        self._collect_report()
+        if self.attempts and self._raises_swallowed:
+            self._raise_swallowed(error)
+
+    def __enter__(self) -> Self:
+        self.open()
+        self.join()
         return self
 
     def __exit__(
@@ -85,13 +110,9 @@ class OfflineBlock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        del _open_blocks[self]
-        _stack.set(_around())
-        for release in self._release:
-            release()
-        self._collect_report()
-        if self.attempts and self._raises_swallowed:
-            self._raise_swallowed(error)
+        __tracebackhide__ = True
+        self.part()
+        self.close(error)
 
     def permits(self, attempt: Any) -> bool:
         """Say whether this block lets the attempt through."""
@@ -130,6 +151,7 @@ class OfflineBlock:
         self._report = None
 
     def _raise_swallowed(self, error: BaseException | None) -> None:
+        __tracebackhide__ = True
         if isinstance(error, NetworkBlockedError):
             return
         first, *others = self.attempts
@@ -187,6 +209,7 @@ def _install_hook() -> None:
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
     if (_open_blocks or event == _PROBE) and event in _WATCHED:
+        __tracebackhide__ = True
         _watched(event, args)
 
 
@@ -195,6 +218,7 @@ _audit.__cantrace__ = True  # type: ignore[attr-defined]
 
 
 def _watched(event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     global _hook_answers
     if event == _PROBE:
         _hook_answers = True
@@ -211,6 +235,7 @@ def _watched(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _judge_attempt(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     attempt = attempted(event, args)
     if attempt is None or all(block.permits(attempt) for block in blocks):
         return
@@ -218,19 +243,16 @@ def _judge_attempt(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any
 
 
 def _judge_child(blocks: tuple[OfflineBlock, ...], event: str, args: tuple[Any, ...]) -> None:
+    __tracebackhide__ = True
     command = _child_processes.unreachable_child(event, args)
     if command is None:
         return
-    test = current_test()
-    message = (
-        f"Refused to start `{command}`{f' in {test}' if test else ''}: {event} or its flags keep offline() "
-        "from closing that Python process's network. Start it with subprocess, without -I, -E and -S, or "
-        "outside the block."
-    )
-    _refuse(blocks, NetworkBlockedError(message))
+    refusal = _child_processes.refusal(event, command, current_test())
+    _refuse(blocks, NetworkBlockedError(refusal))
 
 
 def _refuse(blocks: tuple[OfflineBlock, ...], error: NetworkBlockedError) -> None:
+    __tracebackhide__ = True
     for block in blocks:
         block.record(error)
     raise error

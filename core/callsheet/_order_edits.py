@@ -8,16 +8,19 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Literal
 
+from callsheet._order_base import DEAD, Atom, Example, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_run import after
-from callsheet._order_states import DEAD, Atom, Example, State, choice, pruned
+from callsheet._order_states import choice, pruned
 from callsheet._result import group_batches
 from callsheet._values import ToolCall
 
-_MOST_NODES = 12_000
-# An edit outweighs any number of preferences among equally short scripts: calls rather than replies.
+# The sum of the sizes of the states visited; about a second.
+_MOST_WORK = 20_000
+# An edit outweighs any number of preferences among equally short scripts. Inserting comes last: where
+# extras are allowed, a call that is there already could always be made once more.
 _EDIT = 1 << 32
-_PRICES = {"missing": _EDIT, "extra": _EDIT, "change": _EDIT, "later": _EDIT + 1, "together": _EDIT + 1}
+_PRICES = {"extra": _EDIT, "change": _EDIT, "later": _EDIT + 1, "together": _EDIT + 1, "missing": _EDIT + 2}
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,13 @@ def smallest_edits(pattern: Pattern, calls: Sequence[ToolCall], *, extras: bool)
     reached: dict[_Node, tuple[OrderEdit | None, _Node | None]] = {start: (None, None)}
     costs = {start: 0}
     settled: set[_Node] = set()
-    while queue and len(settled) < _MOST_NODES:
+    work = 0
+    while queue and work < _MOST_WORK:
         cost, _, _, node = heappop(queue)
         if node in settled:
             continue
         settled.add(node)
+        work += node.state.size
         if node.position == len(calls) and _may_end(node):
             return _path(node, reached)
         for edit, following in search.moves(node):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from callsheet._colour import painted
 from callsheet._order_edits import OrderEdit, smallest_edits
 from callsheet._order_pattern import Pattern
-from callsheet._rendering import WIDTH, expected_text, item_text, shortened, wrapped
+from callsheet._rendering import WIDTH, expected_text, item_text, shortened, shown, wrapped
 from callsheet._result import group_batches
 from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall
@@ -34,9 +35,9 @@ def order_failure(pattern: Pattern, calls: Sequence[ToolCall], *, extras: bool) 
             lines += _edit_lines(edit, calls)
         if len(edits) > _MOST_EDITS:
             lines.append(f"  ... and {len(edits) - _MOST_EDITS} more edits")
-    lines += ["", *wrapped("pattern: ", shortened(repr(pattern), _LONGEST_PATTERN), indent=2)]
+    lines += ["", *wrapped("pattern: ", shown(pattern, limit=_LONGEST_PATTERN), indent=2)]
     lines.append(f"  extras:  {'allowed' if extras else 'forbidden'}")
-    return "\n".join([*lines, *_calls_by_reply(calls)])
+    return painted("\n".join([*lines, *_calls_by_reply(calls)]))
 
 
 def _edit_lines(edit: OrderEdit, calls: Sequence[ToolCall]) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from callsheet._equality import equal
 from callsheet._expected import Expected, expected_call
-from callsheet._order_states import Atom, State, both, choice, negated
+from callsheet._order_base import Atom, State
+from callsheet._order_states import both, choice, negated
 
 
 class Compiler:

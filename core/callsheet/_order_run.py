@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callsheet._matching import match_one_to_one
+from callsheet._order_base import DEAD, State, Steps, Use
 from callsheet._order_pattern import Compiler, Pattern
-from callsheet._order_states import DEAD, State, Steps, Use, allowed
+from callsheet._order_states import allowed
 from callsheet._result import group_batches
 from callsheet._values import ToolCall
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from callsheet._order_states import DEAD, DONE, Atom, Names, State, Steps, Use, choice, covers, fold
+from callsheet._order_base import DEAD, DONE, Atom, Names, State, Steps, Use
+from callsheet._order_states import choice, covers, fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,11 @@ class Sequence(State):
         return self.touched or not at_work or self.parts.last_gap <= self.position
 
     @property
+    def size(self) -> int:
+        """That of the part at work."""
+        return 1 + self.head.size
+
+    @property
     def monotone(self) -> bool:
         """Whether all parts are."""
         return self.parts.monotone
@@ -180,6 +186,11 @@ class Loop(State):
     head: State
 
     @property
+    def size(self) -> int:
+        """That of the repetition at work."""
+        return 1 + self.head.size
+
+    @property
     def done(self) -> bool:
         """Whether no repetition is half-way."""
         return self.head.done
@@ -229,7 +240,7 @@ class Waiting(State):
         """What the parts use."""
         return self.inner.names
 
-    def call(self, call: Any) -> Steps:
+    def call(self, call: Any) -> Steps:  # noqa: ARG002
         """Leave a call of another batch."""
         return {Use.FREE: self}
 
@@ -244,6 +255,11 @@ class Open(State):
     """Parts to be met in the batch at hand."""
 
     inner: State
+
+    @property
+    def size(self) -> int:
+        """That of the parts."""
+        return self.inner.size
 
     @property
     def done(self) -> bool:

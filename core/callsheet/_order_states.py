@@ -1,170 +1,17 @@
-"""States of a compiled order pattern, and how a call changes them.
+"""States made of other states, and how they combine.
 
-A trajectory is a sequence of batches, each the calls of one model reply. A state is told when a batch
-begins and ends, and is given each call. For every call it answers with the states it can be in when it
-uses the call, when it leaves it as an extra, and when it leaves it but must not: some other part of the
-pattern has to use it then. Choices are kept as one state, so running a pattern never backtracks.
+Choices are kept as one state, so that running a pattern never backtracks; where extras are allowed,
+options that another one makes needless are left out.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
-from callsheet._expected import Expected
-
-
-class Use(Enum):
-    """What a state did with a call."""
-
-    USED = "used"
-    FREE = "left, and may be an extra"
-    BARRED = "left, and must not be an extra"
-
-
-Steps = Mapping[Use, "State"]
-Names = frozenset[str | None]
-"""Tool names; None stands for names that only a matcher knows."""
-
-_NO_NAMES: Names = frozenset()
-
-
-class State(ABC):
-    """How far a part of a pattern has been met."""
-
-    @property
-    @abstractmethod
-    def done(self) -> bool:
-        """Whether the part is met if nothing else happens."""
-
-    @abstractmethod
-    def call(self, call: Any) -> Steps:
-        """Give the states after a call, by what was done with it."""
-
-    def begin(self) -> State:
-        """Give the state when a batch begins."""
-        return self
-
-    def end(self) -> State:
-        """Give the state when a batch has ended."""
-        return self
-
-    @property
-    def monotone(self) -> bool:
-        """Whether more batches around it can never undo a match."""
-        return True
-
-    @property
-    def bars(self) -> Names:
-        """The names of the tools whose calls it may bar."""
-        return _NO_NAMES
-
-    @property
-    @abstractmethod
-    def names(self) -> Names:
-        """The names of the tools whose calls it may use."""
-
-    def ahead_of(self, other: State) -> bool:
-        """Say whether it is surely met whenever a state of its own kind is, where extras are allowed."""
-        return False
-
-    def wanted(self) -> set[Atom]:
-        """Give the calls it can use right now."""
-        return set()
-
-
-@dataclass(frozen=True, eq=False)
-class Atom(State):
-    """One expected call."""
-
-    expected: Expected
-
-    done = False
-
-    @property
-    def names(self) -> Names:
-        """The name of the call."""
-        return frozenset({self.expected.name})
-
-    def matches(self, call: Any) -> bool:
-        """Say whether a call is the expected one."""
-        return call.stands_for(self.expected) if isinstance(call, Example) else self.expected.matches(call)
-
-    def wanted(self) -> set[Atom]:
-        """Give the call itself."""
-        return {self}
-
-    def call(self, call: Any) -> Steps:
-        """Use a matching call, or leave it."""
-        return {Use.USED: DONE, Use.FREE: self} if self.matches(call) else {Use.FREE: self}
-
-
-@dataclass(frozen=True)
-class Example:
-    """A call that a failure text proposes: it is what one expectation expects.
-
-    Args:
-        expected: The expectation.
-        call: A call that meets it, as far as one can be written down.
-    """
-
-    expected: Expected
-    call: Any
-
-    def stands_for(self, expected: Expected) -> bool:
-        """Say whether this proposed call meets an expectation."""
-        return expected is self.expected or (self.call is not None and expected.matches(self.call))
-
-
-@dataclass(frozen=True)
-class Count(State):
-    """Between `least` and `most` more calls of one kind, in whatever batches."""
-
-    atom: Atom
-    least: int
-    most: int | None
-
-    @property
-    def done(self) -> bool:
-        """Whether there were enough."""
-        return self.least <= 0
-
-    @property
-    def monotone(self) -> bool:
-        """Whether there can't be too many."""
-        return self.most is None
-
-    @property
-    def bars(self) -> Names:
-        """The name of the call, when there can be too many."""
-        return self.names if self.most is not None else _NO_NAMES
-
-    @property
-    def names(self) -> Names:
-        """The name of the call."""
-        return self.atom.names
-
-    def wanted(self) -> set[Atom]:
-        """Give the call, unless there were enough."""
-        return set() if self.most == 0 else {self.atom}
-
-    def call(self, call: Any) -> Steps:
-        """Count a matching call; one more than `most` is not an extra."""
-        if not self.atom.matches(call):
-            return {Use.FREE: self}
-        if self.most is None:
-            return {Use.USED: Count(self.atom, max(0, self.least - 1), None), Use.FREE: self}
-        if self.most == 0:
-            return {Use.BARRED: self}
-        return {Use.USED: Count(self.atom, max(0, self.least - 1), self.most - 1), Use.BARRED: self}
-
-    def ahead_of(self, other: State) -> bool:
-        """Say whether it needs fewer calls of the same kind."""
-        return isinstance(other, Count) and self.atom is other.atom and self.least <= other.least
+from callsheet._order_base import DEAD, DONE, NO_NAMES, Atom, Names, State, Steps, Use
 
 
 @dataclass(frozen=True)
@@ -179,6 +26,11 @@ class Choice(State):
         return any(option.done for option in self.options)
 
     @property
+    def size(self) -> int:
+        """The options together."""
+        return sum(option.size for option in self.options)
+
+    @property
     def monotone(self) -> bool:
         """Whether all options are."""
         return all(option.monotone for option in self.options)
@@ -186,12 +38,12 @@ class Choice(State):
     @property
     def bars(self) -> Names:
         """What any option bars."""
-        return _NO_NAMES.union(*(option.bars for option in self.options))
+        return NO_NAMES.union(*(option.bars for option in self.options))
 
     @property
     def names(self) -> Names:
         """What any option uses."""
-        return _NO_NAMES.union(*(option.names for option in self.options))
+        return NO_NAMES.union(*(option.names for option in self.options))
 
     def wanted(self) -> set[Atom]:
         """Give what any option can use."""
@@ -222,6 +74,11 @@ class Shuffle(State):
         return all(part.done for part, _ in self.parts)
 
     @property
+    def size(self) -> int:
+        """The parts together, as often as they take turns."""
+        return 1 + len(self.parts) * sum(part.size for part, _ in self.parts)
+
+    @property
     def monotone(self) -> bool:
         """Whether all parts are."""
         return all(part.monotone for part, _ in self.parts)
@@ -229,12 +86,12 @@ class Shuffle(State):
     @property
     def bars(self) -> Names:
         """What any part bars."""
-        return _NO_NAMES.union(*(part.bars for part, _ in self.parts))
+        return NO_NAMES.union(*(part.bars for part, _ in self.parts))
 
     @property
     def names(self) -> Names:
         """What any part uses."""
-        return _NO_NAMES.union(*(part.names for part, _ in self.parts))
+        return NO_NAMES.union(*(part.names for part, _ in self.parts))
 
     def wanted(self) -> set[Atom]:
         """Give what any part can use."""
@@ -276,6 +133,11 @@ class Both(State):
     def done(self) -> bool:
         """Whether both parts are met."""
         return self.left.done and self.right.done
+
+    @property
+    def size(self) -> int:
+        """The product of both parts."""
+        return self.left.size * self.right.size
 
     @property
     def monotone(self) -> bool:
@@ -324,7 +186,12 @@ class Not(State):
     inner: State
 
     monotone = False
-    names = _NO_NAMES
+    names = NO_NAMES
+
+    @property
+    def size(self) -> int:
+        """That of the part."""
+        return 1 + self.inner.size
 
     @property
     def done(self) -> bool:
@@ -344,15 +211,14 @@ class Not(State):
         return negated(self.inner.end())
 
 
-DONE: State = Shuffle(frozenset())
-DEAD: State = Choice(frozenset())
-
-
 def choice(states: Iterable[State]) -> State:
     """Give the state of being in any of several states."""
     options: set[State] = set()
     for state in states:
         options |= state.options if isinstance(state, Choice) else {state}
+    options.discard(DEAD)
+    if not options:
+        return DEAD
     return options.pop() if len(options) == 1 else Choice(frozenset(options))
 
 
@@ -364,8 +230,10 @@ def shuffle(states: Iterable[State]) -> State:
             return DEAD
         if isinstance(state, Shuffle):
             parts.update(dict(state.parts))
-        else:
+        elif state != DONE:
             parts[state] += 1
+    if not parts:
+        return DONE
     if parts.total() == 1:
         return next(iter(parts))
     return Shuffle(frozenset(parts.items()))
@@ -418,7 +286,7 @@ def covers(one: State, other: State) -> bool:
         return all(covers(one, option) for option in other.options)
     if isinstance(one, Choice):
         return any(covers(option, other) for option in one.options)
-    if isinstance(one, Shuffle) or isinstance(other, Shuffle):
+    if one == DONE or isinstance(one, Shuffle) or isinstance(other, Shuffle):
         return _covers_parts(one, other)
     if other.bars:
         return False
@@ -431,7 +299,7 @@ def _covers_parts(one: State, other: State) -> bool:
     differing = [*ahead, *behind]
     # A call that only `other` uses must be free to be an extra of `one`.
     barred = one.bars | other.bars
-    used = _NO_NAMES.union(*(part.names for part in differing))
+    used = NO_NAMES.union(*(part.names for part in differing))
     if barred and (None in barred | used or barred & used):
         return False
     for part in ahead.elements():
@@ -443,7 +311,9 @@ def _covers_parts(one: State, other: State) -> bool:
 
 
 def _parts(state: State) -> list[State]:
-    return state.each() if isinstance(state, Shuffle) else [state]
+    if isinstance(state, Shuffle):
+        return state.each()
+    return [] if state == DONE else [state]
 
 
 def _shared(use: Use, way: Use) -> Use | None:

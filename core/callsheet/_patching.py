@@ -41,6 +41,8 @@ class PatchSet:
         self._holders = 0
         self._released: deque[None] = deque()
         self._undo: list[tuple[Any, str, Any, Any]] = []
+        # Patches of ours that somebody patched over: what was there before, and ours.
+        self._covered: dict[tuple[int, str], tuple[Any, Any]] = {}
 
     def targets(self) -> list[tuple[Any, str]]:
         """Give every owner and attribute the patches replace."""
@@ -104,6 +106,11 @@ class PatchSet:
 
     def _replace(self, patch: Patch) -> None:
         saved = patch.owner.__dict__.get(patch.name, _MISSING)
+        before, covered = self._covered.pop((id(patch.owner), patch.name), (_MISSING, _MISSING))
+        if _leads_to(saved, covered):
+            # A second one of ours on top would record everything twice.
+            self._undo.append((patch.owner, patch.name, before, covered))
+            return
         replacement = patch.replace(None if saved is _MISSING else saved)
         setattr(patch.owner, patch.name, replacement)
         self._undo.append((patch.owner, patch.name, saved, replacement))
@@ -113,8 +120,20 @@ class PatchSet:
             owner, name, saved, replacement = self._undo.pop()
             # Someone patched on top in the meantime: theirs stays, and ours beneath it finds no session.
             if owner.__dict__.get(name) is not replacement:
+                self._covered[id(owner), name] = saved, replacement
                 continue
             if saved is _MISSING:
                 delattr(owner, name)
             else:
                 setattr(owner, name, saved)
+
+
+def _leads_to(found: Any, wanted: Any) -> bool:
+    """Say whether an attribute is what is wanted, or wraps it and says so."""
+    seen: set[int] = set()
+    while found is not _MISSING and found is not None and id(found) not in seen:
+        if found is wanted:
+            return True
+        seen.add(id(found))
+        found = getattr(found, "__wrapped__", None)
+    return False

@@ -7,6 +7,7 @@ order: two runs of one deterministic agent give equal traces.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -20,7 +21,18 @@ Order = tuple[Any, ...]
 
 @dataclass(eq=False)
 class CallRecord:
-    """One tool call, from the model asking for it to the model being told the answer."""
+    """One tool call, from the model asking for it to the model being told the answer.
+
+    The fields are those of `ToolCall`, filled in as the call goes on.
+
+    Args:
+        args: The parsed arguments, or None while they are no JSON object.
+        raw_args: The arguments as the model wrote them.
+        outcome: "skipped" until the tool is run.
+        attempts: How often the tool was run so far.
+        handed_to: The agent a handoff went to.
+        children: The runs of sub-agents that the call started.
+    """
 
     id: str
     name: str
@@ -68,7 +80,16 @@ class CallRecord:
 
 @dataclass(eq=False)
 class ReplyRecord:
-    """One model reply and the calls it asked for, in the order it wrote them."""
+    """One model reply and the calls it asked for, in the order it wrote them.
+
+    Args:
+        turn: The index of the reply in its run.
+        agent: The agent whose model replied.
+        content: The text.
+        calls: The calls.
+        usage: What the reply cost.
+        metadata: What only one framework knows about the reply.
+    """
 
     turn: int
     agent: str | None = None
@@ -80,7 +101,19 @@ class ReplyRecord:
 
 @dataclass(eq=False)
 class RunRecord:
-    """One run of an agent: what it was asked, what its models replied, what happened beside that."""
+    """One run of an agent: what it was asked, what its models replied, what happened beside that.
+
+    Args:
+        path: Where the run stands among the session's, from which ids are made.
+        agent: The agent that was run.
+        opening: The steps before the first reply, such as the user's message.
+        parent: The call whose sub-agent this is, or None at the top.
+        steps: Replies, calls that no model asked for, and events, each with its place in the order.
+        turns: The number of replies so far.
+        offered: The names of the tools offered to the model, or None when nobody noted them; a call of
+            another name is recorded as unknown.
+        error: The exception that ended the run, as text.
+    """
 
     path: str
     agent: str | None = None
@@ -92,7 +125,12 @@ class RunRecord:
     error: str | None = None
 
     def add(self, step: ReplyRecord | CallRecord | TraceEntry, order: Order = ()) -> None:
-        """Append a reply, a call no model asked for, or an event such as an interrupt."""
+        """Append a reply, a call no model asked for, or an event such as an interrupt.
+
+        Args:
+            step: What happened.
+            order: Where it stands in canonical order; steps without one stand as they were added.
+        """
         self.steps.append((order, step))
 
     def next_unanswered(self, tool: str) -> CallRecord | None:
@@ -123,23 +161,32 @@ class Recording:
         self._loose: dict[str, CallRecord] = {}
         self._issued: set[str] = set()
         self._outside: RunRecord | None = None
+        # Threads of one session take the same numbers otherwise. Reentrant: `outside` opens a run.
+        self._lock = threading.RLock()
 
     @property
     def outside(self) -> RunRecord:
         """The run that holds calls made outside every agent run."""
-        if self._outside is None:
-            self._outside = self.open_run(agent=None)
+        with self._lock:
+            if self._outside is None:
+                self._outside = self.open_run(agent=None)
         return self._outside
+
+    @property
+    def latest_run(self) -> RunRecord | None:
+        """The latest run of an agent at the top, or None."""
+        return next((run for run in reversed(self.runs) if run is not self._outside), None)
 
     def open_run(
         self, *, agent: str | None, opening: Sequence[TraceEntry] = (), parent: CallRecord | None = None
     ) -> RunRecord:
         """Begin a run at the top, or under the call that started it."""
         siblings = self.runs if parent is None else parent.children
-        ordinal = str(len(siblings) + 1)
-        path = ordinal if parent is None else f"{parent.id.removeprefix('call_')}.{ordinal}"
-        run = RunRecord(path, agent, tuple(opening), parent)
-        siblings.append(run)
+        with self._lock:
+            ordinal = str(len(siblings) + 1)
+            path = ordinal if parent is None else f"{parent.id.removeprefix('call_')}.{ordinal}"
+            run = RunRecord(path, agent, tuple(opening), parent)
+            siblings.append(run)
         return run
 
     def add_reply(
@@ -159,9 +206,10 @@ class Recording:
             unheard_of = run.offered is not None and call.name not in run.offered
             if unheard_of and call.outcome == "skipped":
                 call.outcome, call.error = "unknown", f"No tool is named {call.name!r}"
-        reply = ReplyRecord(run.turns, agent, content, known, usage or Usage(requests=1), metadata or {})
-        run.turns += 1
-        run.add(reply, order)
+        with self._lock:
+            reply = ReplyRecord(run.turns, agent, content, known, usage or Usage(requests=1), metadata or {})
+            run.turns += 1
+            run.add(reply, order)
         return reply
 
     def _asked(self, run: RunRecord, call: CallRecord) -> CallRecord:
@@ -170,12 +218,25 @@ class Recording:
         if early is None:
             self._calls[call.id] = call
             return call
-        run.steps = [(order, step) for order, step in run.steps if step is not early]
+        with self._lock:
+            run.steps[:] = [(order, step) for order, step in run.steps if step is not early]
         return early
 
-    def find_call(self, call_id: str | None) -> CallRecord | None:
-        """Give the latest call of an id, or None."""
-        return self._calls.get(call_id) if call_id is not None else None
+    def find_call(self, call_id: str | None, run: RunRecord | None = None) -> CallRecord | None:
+        """Give the latest call of an id, or None; one of `run` before those of other runs.
+
+        Models of several runs may count the ids of their calls alike.
+        """
+        if call_id is None:
+            return None
+        latest = self._calls.get(call_id)
+        if latest is None or run is None:
+            return latest
+        for reply in run.replies_backwards():
+            own = [call for call in reply.calls if call.id == call_id]
+            if own:
+                return next((call for call in own if not call.attempts), own[-1])
+        return latest
 
     def add_loose_call(self, run: RunRecord, call: CallRecord, order: Order = ()) -> CallRecord:
         """File a call that no recorded reply asked for."""
@@ -187,10 +248,11 @@ class Recording:
         """Give an id that is the same for the same call of a repeated run, and unique in this recording."""
         base = call_id = f"call_{run.path}_{place}"
         repeat = 1
-        while call_id in self._issued:
-            repeat += 1
-            call_id = f"{base}_{repeat}"
-        self._issued.add(call_id)
+        with self._lock:
+            while call_id in self._issued:
+                repeat += 1
+                call_id = f"{base}_{repeat}"
+            self._issued.add(call_id)
         return call_id
 
     def trace(self) -> list[TraceEntry]:

@@ -76,7 +76,7 @@ def expected_text(expected: Expected, *, limit: int = LONGEST_CALL) -> str:
         args, content = fields.get("args", ...), fields.get("content")
         return _step_text(fields["role"], fields.get("name"), args, content, limit)
     text = _open_call_text(fields["name"], fields.get("args", ...), limit)
-    others = [key for key in fields if key not in ("name", "args")]
+    others = [key for key, value in fields.items() if key not in ("name", "args") and value is not None]
     rest = [f"{key}={shown(fields[key], limit=60)}" for key in others]
     return f"{text} with {', '.join(rest)}" if rest else text
 

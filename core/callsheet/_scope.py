@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 class Scope:
     """A session, the agent run in it, and the tool call in that run.
 
-    `place` is an adapter's own: where in the framework's structure the code stands. Kept in the scope, it
-    reaches the threads and pools the session reaches.
+    Args:
+        session: The session.
+        run: The agent run, or None outside of every run.
+        call: The tool call that is being answered, or None outside of every call.
+        place: An adapter's own: where in the framework's structure the code stands. Kept in the scope, it
+            reaches the threads and pools the session reaches.
     """
 
     session: Session
@@ -31,6 +35,7 @@ class Scope:
 SCOPE: ContextVar[Scope | None] = ContextVar("callsheet_scope", default=None)
 carried(SCOPE)
 
+
 # Sessions that are open now, for code that no context variable reaches.
 open_sessions: dict[int, Session] = {}
 
@@ -38,6 +43,20 @@ open_sessions: dict[int, Session] = {}
 def any_session_open() -> bool:
     """Say whether a session is open anywhere, whether or not the running code belongs to it."""
     return bool(open_sessions)
+
+
+def session_in_reach() -> bool:
+    """Say whether the running code belongs to a session or could: whichever that is, calling will tell."""
+    return SCOPE.get() is not None or any_session_open()
+
+
+def session_for_sure() -> Session | None:
+    """Give the session of the running code, or None when there is none or it can not be told which."""
+    scope = SCOPE.get()
+    if scope is not None:
+        return scope.session
+    sessions = list(open_sessions.values())
+    return sessions[0] if len(sessions) == 1 else None
 
 
 def active_scope() -> Scope | None:
@@ -62,3 +81,35 @@ def active_scope() -> Scope | None:
     for session in sessions:
         session.poison(refusal)
     raise refusal
+
+
+def leave(token: Token[Scope | None], session: Session) -> None:
+    """Undo a `SCOPE.set` of a session.
+
+    An async fixture may end in another context than it began in, or in a copy of it: there the token is
+    worth nothing, and what is to be undone is whatever of the session is still set.
+    """
+    try:
+        SCOPE.reset(token)
+    except ValueError:
+        scope = SCOPE.get()
+        if scope is not None and scope.session is session:
+            SCOPE.set(None if token.old_value is Token.MISSING else token.old_value)
+
+
+class entered:  # noqa: N801 - used as a function
+    """Make the code inside belong to a scope.
+
+    A class, because every tool call passes here and a generator costs twice as much.
+    """
+
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._token = SCOPE.set(self._scope)
+
+    def __exit__(self, *raised: object) -> None:
+        leave(self._token, self._scope.session)

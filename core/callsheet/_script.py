@@ -182,6 +182,10 @@ def _parse_usage(usage: object, where: str) -> Usage | None:
         )
     for key in usage:
         _check_key(key, _USAGE_KEYS, f"usage in {where.lower()} of the script")
+        if not isinstance(usage[key], int) or isinstance(usage[key], bool):
+            raise MockConfigError(
+                f"{where} of the script has usage with {key}={usage[key]!r}. Give a whole number."
+            )
     return Usage(usage.get("requests", 1), usage.get("input_tokens", 0), usage.get("output_tokens", 0))
 
 

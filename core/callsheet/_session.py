@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import replace
-from types import TracebackType
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
-from callsheet._errors import (
-    MockConfigError,
-    SessionClosedError,
-    SessionError,
-    Violation,
-    described,
-)
+from callsheet._errors import MockConfigError, SessionClosedError, SessionError, Violation, described
 from callsheet._evidence import Evidence, tool_calls
 from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
@@ -25,7 +17,7 @@ from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
-from callsheet._scope import SCOPE, Scope, open_sessions
+from callsheet._scope import SCOPE, Scope, entered, leave, open_sessions
 from callsheet._script import ModelReply
 from callsheet._server import MockMCPServer
 from callsheet._threads import thread_patches
@@ -81,20 +73,25 @@ class Session:
         self.headers: dict[str, str] = dict(headers or {})
         self.recording = Recording()
         self._strict = strict
-        self._offline = model is not None if offline is None else offline
+        closed_network = model is not None if offline is None else offline
+        self._network = offline_block() if closed_network else None
         self._inventory = self._declared = inventory or Inventory(complete=False)
         self._patches = patches
+        self.unmocked = unmocked
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
         self.owner = owner
         self._around = around
         self._surroundings = ExitStack()
+        # What an adapter keeps for as long as the session lives.
+        self.kept: dict[Any, Any] = {}
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations = Violations()
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
         self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
         self._entered: AbstractContextManager[None] | None = None
+        self._outer: Session | None = None
 
     # Opening and closing
 
@@ -112,11 +109,12 @@ class Session:
             if self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
         self._inventory.check_bound_mocks(self.tools.tool_names)
+        if around is not None and around.call is not None and around.session.is_open:
+            self._outer = around.session
         thread_patches.hold(self)
         if self._patches is not None:
             self._patches.hold(self)
-        if self._around is not None:
-            self._surroundings.enter_context(self._around())
+        self._surround()
         self._state = "open"
         open_sessions[id(self)] = self
 
@@ -124,17 +122,17 @@ class Session:
     def activated(self) -> Iterator[None]:
         """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
+        if self._network is not None:
+            self._network.join()
         try:
-            with offline_block() if self._offline else nullcontext():
-                yield
+            yield
         finally:
-            SCOPE.reset(token)
+            if self._network is not None:
+                self._network.part()
+            leave(token, self)
 
     def close(self, error: BaseException | None = None) -> None:
-        """End the session; whatever still belongs to it is refused from here on.
-
-        Args:
-            error: The exception that is on its way out, if any.
+        """End the session, `error` being on its way out; whatever still belongs to it is refused.
 
         Raises:
             Violation: A promise was broken, whatever the framework made of it.
@@ -146,7 +144,23 @@ class Session:
         self._state = "closed"
         self._surroundings.close()
         open_sessions.pop(id(self), None)
-        self._report(error)
+        if self._entered is not None:
+            self._entered.__exit__(None, None, None)
+        try:
+            if self._network is not None:
+                self._network.close(error)
+        except BaseException as blocked:
+            self._settle(blocked)
+            raise
+        self._settle(error)
+
+    def _settle(self, error: BaseException | None) -> None:
+        if _journal.current is not None:
+            _journal.current.note(self.result, self._violations, error)
+        if self._outer is not None:
+            # A tool of the outer agent may swallow what this session raises.
+            for violation in self._violations.all:
+                self._outer.poison(violation)
         self.raise_violations(error)
         if error is not None:
             return
@@ -163,25 +177,14 @@ class Session:
         self._entered.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        entered, self._entered = self._entered, None
-        try:
-            if entered is not None:
-                entered.__exit__(kind, error, traceback)
-        except BaseException as blocked:
-            self.close(blocked)
-            raise
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self.close(error)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, traceback)
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self.close(error)
 
     @property
     def lets_real_run(self) -> bool:
@@ -200,9 +203,7 @@ class Session:
 
     def may_run(self, names: Collection[str]) -> bool:
         """Say whether a tool of these names could run for real, so that what it needs has to be there."""
-        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self.tools):
-            return True
-        return self.lets_real_run and not any(mock.name in names and mock.when is None for mock in self.tools)
+        return self._desk.may_run(names)
 
     @property
     def is_open(self) -> bool:
@@ -229,7 +230,7 @@ class Session:
             if attempt.mock is None:
                 answer = attempt.record.response = real()
             else:
-                answer = attempt.answered(attempt.mock.answer(attempt.checked_args()))
+                answer = attempt.answered(attempt.mock.answer(attempt.checked_args(attempt.mock)))
         return answer
 
     async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
@@ -239,7 +240,7 @@ class Session:
             if attempt.mock is None:
                 answer = attempt.record.response = await real()
             else:
-                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args()))
+                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args(attempt.mock)))
         return answer
 
     def answer_model(self, request: ModelRequest) -> ModelReply:
@@ -284,12 +285,13 @@ class Session:
         """Begin a run of an agent, under the tool call that is being answered, if any."""
         scope = SCOPE.get()
         parent = scope.call if scope is not None and scope.session is self else None
+        if parent is None:
+            self._evidence.forget_answer()
         return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
 
-    @contextmanager
     def inside(
         self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Make the code inside belong to a run, to a call of it, and to a place of the adapter's own.
 
         Without a place the one around stays.
@@ -297,11 +299,7 @@ class Session:
         around = SCOPE.get()
         if place is None and around is not None and around.session is self:
             place = around.place
-        token = SCOPE.set(Scope(self, run, call, place))
-        try:
-            yield
-        finally:
-            SCOPE.reset(token)
+        return entered(Scope(self, run, call, place))
 
     @contextmanager
     def run(
@@ -352,13 +350,22 @@ class Session:
         """What happened so far; after an exception, up to there."""
         if self._result is not None:
             return self._result
-        known_tools = sorted(self._inventory.tool_names())
-        result = self._evidence.result({**self.metadata, "known_tools": known_tools})
+        result = self._evidence.result({**self.metadata, "known_tools": sorted(self._inventory.tool_names())})
         if self._state == "closed":
             self._result = result
         return result
 
     # Inner workings
+
+    def _surround(self) -> None:
+        if self._around is not None:
+            self._surroundings.enter_context(self._around())
+        try:
+            if self._network is not None:
+                self._network.open()
+        except BaseException:
+            self._surroundings.close()
+            raise
 
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
@@ -383,15 +390,6 @@ class Session:
     def _current_run(self) -> RunRecord | None:
         scope = SCOPE.get()
         return scope.run if scope is not None and scope.session is self else None
-
-    def _report(self, error: BaseException | None) -> None:
-        journal = _journal.current
-        if journal is None:
-            return
-        journal.results.append(replace(self.result, native=None))
-        journal.refused += self._violations.refused
-        if isinstance(error, GeneratorExit):
-            journal.unheard.extend(self._violations.all)
 
     def raise_violations(self, error: BaseException | None = None) -> None:
         """Raise the first broken promise, if any; `error` is the exception that is on its way out already."""

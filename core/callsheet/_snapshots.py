@@ -74,7 +74,7 @@ class SnapshotRun:
 run = SnapshotRun()
 
 
-def assert_snapshot(  # noqa: PLR0913, PLR0917 - the published signature
+def assert_snapshot(
     result: Any,
     name: str,
     snapshot_dir: str | os.PathLike[str] | None = None,

@@ -9,6 +9,8 @@ from callsheet._errors import ExpectationError
 from callsheet._result import AgentResult
 from callsheet._values import ToolCall, TraceEntry
 
+_LONGEST = 80
+
 Subject: TypeAlias = Any
 """An `AgentResult`, any object with `tool_calls` and `trace` (a session), or a sequence of `ToolCall`."""
 
@@ -65,4 +67,4 @@ def known_tools_of(subject: Subject) -> list[str] | None:
 
 def _described(value: object) -> str:
     text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"
+    return f"{type(value).__name__} {text if len(text) <= _LONGEST else text[:_LONGEST] + '...'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self
 
@@ -13,8 +13,9 @@ from callsheet._errors import (
     ToolTimedOutError,
     UnmockedToolError,
     Violation,
+    described,
 )
-from callsheet._mocks import MockTool
+from callsheet._mocks import MockTool, detached, snapshot
 from callsheet._recording import CallRecord, Recording, RunRecord
 from callsheet._requests import ToolRequest
 from callsheet._server import MockMCPServer
@@ -55,17 +56,28 @@ class ToolDesk:
         Raises:
             UnmockedToolError: Nobody may.
         """
-        mock = self._tools.find(request.names, request.args)
         record = self._record_for(request, run)
+        try:
+            mock = self._tools.find(request.names, request.args)
+        except Exception as error:  # noqa: BLE001 - a user's matcher may fail in any way
+            why = f"when= of a mock of tool {request.name!r} failed on {request.args!r}: {described(error)}"
+            self._deny(record, UnmockedToolError(f"{why}. Give values or matchers that compare."), error)
         if mock is None and not (self.lets_real_run or request.runs_unmocked):
             self._refuse(request, record)
         record.mocked = mock is not None and not mock.is_spy
         if mock is not None and mock.is_spy:
-            mock.note(request.args)
+            mock.note(record.args)
         return ToolAttempt(request, run, record, mock if record.mocked else None, self._finished)
 
+    def may_run(self, names: Collection[str]) -> bool:
+        """Say whether a tool of these names could run for real."""
+        if any(mock.is_spy and mock.name.rpartition(".")[2] in names for mock in self._tools):
+            return True
+        answered = any(mock.name in names and mock.when is None for mock in self._tools)
+        return self.lets_real_run and not answered
+
     def _record_for(self, request: ToolRequest, run: RunRecord) -> CallRecord:
-        record = self._recording.find_call(request.call_id)
+        record = self._recording.find_call(request.call_id, run)
         if record is None and request.call_id is None:
             record = run.next_unanswered(request.name)
         if record is None:
@@ -74,7 +86,7 @@ class ToolDesk:
         record.attempts += 1
         record.kind = request.kind
         record.agent = request.agent if request.agent is not None else record.agent
-        record.args = request.args if request.args is not None else record.args
+        record.args = detached(request.args) if request.args is not None else record.args
         record.raw_args = request.raw_args if request.raw_args is not None else record.raw_args
         record.metadata.update(request.metadata or {})
         record.response = record.error = None
@@ -91,8 +103,13 @@ class ToolDesk:
             f"{why}{by}; mocked: {listed(self._tools.tool_names, nothing='nothing')}. "
             f'Add MockTool({request.name!r}, response=...) or pass unmocked="real".'
         )
+        self._deny(record, violation)
+
+    def _deny(
+        self, record: CallRecord, violation: UnmockedToolError, cause: Exception | None = None
+    ) -> NoReturn:
         record.outcome, record.error = "denied", str(violation)
-        raise violation
+        raise violation from cause
 
     def _finished(self, attempt: ToolAttempt, error: BaseException | None) -> None:
         if isinstance(error, Violation):
@@ -100,7 +117,7 @@ class ToolDesk:
         if attempt.mock is not None:
             record = attempt.record
             answer = {"result": record.response} if record.error is None else {"error": record.error}
-            self._tools.call_log.append({"name": record.name, "args": attempt.request.args, **answer})
+            self._tools.call_log.append({"name": record.name, "args": attempt.record.args, **answer})
 
 
 class ToolAttempt:
@@ -131,26 +148,26 @@ class ToolAttempt:
         self._finished = finished
         self._begun = 0.0
 
-    def checked_args(self) -> dict[str, Any]:
-        """Give the arguments the mock answers.
+    def checked_args(self, mock: MockTool) -> dict[str, Any]:
+        """Give the arguments a mock answers.
 
         Raises:
             InvalidArgumentsError: The schema does not accept them.
             ToolTimedOutError: The mock's delay is longer than the tool's timeout.
         """
-        request = self.request
-        if request.args is None:
+        request, args = self.request, self.record.args
+        if request.args is None or args is None:
             raise InvalidArgumentsError(f"The arguments are not a JSON object: {request.raw_args!r}")
-        if self.mock is not None:
-            if request.check is not None:
-                request.check()
-            self.mock.check(request.args, schema=request.schema)
-            if request.timeout is not None and self.mock.delay > request.timeout:
-                raise ToolTimedOutError(
-                    f"Tool {request.name!r} timed out after {request.timeout:g} seconds.",
-                    timeout=request.timeout,
-                )
-        return request.args
+        if request.check is not None:
+            request.check()
+        mock.check(request.args, schema=request.schema)
+        if request.timeout is not None and mock.delay > request.timeout:
+            mock.note(args)
+            raise ToolTimedOutError(
+                f"Tool {request.name!r} timed out after {request.timeout:g} seconds.",
+                timeout=request.timeout,
+            )
+        return args
 
     def answered(self, answer: Any) -> Any:
         """Keep a mock's answer and give it in the shape of the real tool's.
@@ -158,7 +175,7 @@ class ToolAttempt:
         Raises:
             MockAnswerError: The real tool could not have returned it.
         """
-        self.record.response = answer
+        self.record.response = snapshot(answer)
         return answer if self.request.shape is None else self.request.shape(answer)
 
     def __enter__(self) -> Self:

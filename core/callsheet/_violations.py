@@ -41,7 +41,13 @@ class Violations:
         """
         if not self.all or error is self.all[0]:
             return
+        if isinstance(error, KeyboardInterrupt):
+            error.add_note(f"callsheet: {described(self.all[0])}")
+            return
         first, *others = self.all
+        told = getattr(first, "__notes__", ())
         for other in others:
-            first.add_note(f"Also: {described(other)}")
+            note = f"Also: {described(other)}"
+            if note not in told:
+                first.add_note(note)
         raise first from (error if isinstance(error, Exception) else None)

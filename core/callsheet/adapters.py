@@ -31,32 +31,29 @@ from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
-from callsheet._scope import Scope, active_scope, any_session_open
+from callsheet._scope import Scope, active_scope, any_session_open, session_for_sure, session_in_reach
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
 from callsheet._sync import finish
 from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
+# Without the four adapters, which need not be installed.
 __all__ = [
     "AgentResult",
     "BaseAdapter",
     "CallRecord",
-    "CrewAIAdapter",
     "FrameworkAdapter",
     "InvalidArgumentsError",
     "Inventory",
     "Kind",
-    "LangGraphAdapter",
     "MockAnswerError",
     "MockConfigError",
     "MockTool",
     "ModelReply",
     "ModelRequest",
-    "OpenAIAgentsAdapter",
     "Patch",
     "PatchSet",
-    "PydanticAIAdapter",
     "ReplyRecord",
     "RunRecord",
     "Scope",
@@ -82,6 +79,8 @@ __all__ = [
     "listed",
     "message_text",
     "parse_arguments",
+    "session_for_sure",
+    "session_in_reach",
     "wrap",
 ]
 

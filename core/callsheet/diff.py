@@ -73,12 +73,12 @@ def format_value_diff(expected: Any, actual: Any, *, label: str = "value") -> st
 
 
 def _edit_lines(edit: Edit, wanted: Sequence[Expected], made: Sequence[ToolCall]) -> list[str]:
-    if edit.expected is None:
-        return [f"  [{edit.actual}] + UNEXPECTED: {item_text(_at(made, edit.actual))}"]
-    expected = wanted[edit.expected]
-    if edit.actual is None:
+    expected = None if edit.expected is None else wanted[edit.expected]
+    actual = None if edit.actual is None else made[edit.actual]
+    if expected is None:
+        return [f"  [{edit.actual}] + UNEXPECTED: {item_text(actual)}"]
+    if actual is None:
         return [f"  [{edit.expected}] - MISSING: {expected_text(expected)}"]
-    actual = made[edit.actual]
     lines = [
         f"  [{edit.actual}] ✗ MISMATCH:",
         f"{_INDENT}expected: {expected_text(expected)}",
@@ -97,11 +97,6 @@ def _by_position(expected: int, actual: int) -> list[Edit]:
         *(Edit("missing", i, None) for i in range(both, expected)),
         *(Edit("extra", None, j) for j in range(both, actual)),
     ]
-
-
-def _at(made: Sequence[ToolCall], position: int | None) -> ToolCall:
-    assert position is not None
-    return made[position]
 
 
 def _as_call(item: ToolCall | Mapping[str, Any]) -> ToolCall:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any
 
 from callsheet._arg_policy import ArgPolicy
@@ -36,14 +37,12 @@ __all__ = [
 ]
 
 _ABSENT = object()
-_DEFAULT_REL = Fraction(1, 10**6)
-_DEFAULT_ABS = Fraction(1, 10**12)
 
 
 class Anything(Matcher):
     """Accepts every value, None included."""
 
-    def accepts(self, actual: Any) -> bool:
+    def accepts(self, actual: Any) -> bool:  # noqa: ARG002
         """Say yes."""
         return True
 
@@ -68,13 +67,16 @@ class Called(Matcher):
 
     def accepts(self, actual: Any) -> bool:
         """Say whether a `ToolCall`, or a dict or step with a name and args, is such a call."""
-        if isinstance(actual, Mapping):
+        if not isinstance(actual, ToolCall) and isinstance(actual, Mapping):
             name, args = actual.get("name", _ABSENT), actual.get("args")
         else:
             name, args = getattr(actual, "name", _ABSENT), getattr(actual, "args", None)
-        if not isinstance(args, Mapping) or not equal(self.tool_name, name):
+        if not isinstance(args, dict | Mapping) or not equal(self.tool_name, name):
             return False
-        return all(key in args and equal(value, args[key]) for key, value in self.args.items())
+        for key, value in self.args.items():  # noqa: SIM110 (this runs for every pair of calls)
+            if key not in args or not equal(value, args[key]):
+                return False
+        return True
 
     def example(self) -> ToolCall | None:
         """Give the call with exactly the arguments given."""
@@ -88,6 +90,12 @@ class Partial(Matcher):
     """Accepts a mapping that has these keys with these values, whatever others it has.
 
     Each value is compared whole; a `Partial` inside makes the inside partial too.
+
+    Args:
+        expected: The keys and values; a value may be a matcher.
+
+    Raises:
+        ExpectationError: It is no mapping.
     """
 
     def __init__(self, expected: Mapping[Any, Any]) -> None:
@@ -144,16 +152,20 @@ class Approx(Matcher):
         ExpectationError: A tolerance is negative or not a number.
     """
 
-    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:  # noqa: A002
+    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:
         for name, tolerance in (("rel", rel), ("abs", abs)):
             if tolerance is not None and not (_is_finite(tolerance) and tolerance >= 0):
                 raise ExpectationError(f"Approx() wants {name} of 0 or more and finite, not {tolerance!r}.")
         self.expected = expected
         self.rel = rel
         self.abs = abs
+        default = rel is None and abs is None
+        self._tolerances = (1e-6, 1e-12) if default else (float(rel or 0), float(abs or 0))
 
     def accepts(self, actual: Any) -> bool:
         """Say whether a number, or every number inside, is close enough."""
+        if type(self.expected) is float and type(actual) is float:
+            return self._near(self.expected, actual)
         return self._close(self.expected, actual)
 
     def _close(self, expected: Any, actual: Any) -> bool:
@@ -169,15 +181,23 @@ class Approx(Matcher):
                 and len(expected) == len(actual)
                 and all(self._close(one, other) for one, other in zip(expected, actual, strict=True))
             )
-        return equal(expected, actual) or (
-            _is_finite(expected) and _is_finite(actual) and self._near(Fraction(expected), Fraction(actual))
-        )
+        if type(expected) is float and type(actual) is float:
+            return self._near(expected, actual)
+        if equal(expected, actual):
+            return True
+        if not _is_finite(expected) or not _is_finite(actual):
+            return False
+        # Fractions mix every kind of number, without rounding or overflow.
+        rel, absolute = map(Fraction, self._tolerances)
+        expected, actual = Fraction(expected), Fraction(actual)
+        return bool(abs(actual - expected) <= max(rel * abs(expected), absolute))
 
-    def _near(self, expected: Fraction, actual: Fraction) -> bool:
-        default = self.rel is None and self.abs is None
-        rel = _DEFAULT_REL if default else Fraction(self.rel or 0)
-        absolute = _DEFAULT_ABS if default else Fraction(self.abs or 0)
-        return abs(actual - expected) <= max(rel * abs(expected), absolute)
+    def _near(self, expected: float, actual: float) -> bool:
+        rel, absolute = self._tolerances
+        distance = abs(actual - expected)
+        if distance <= max(rel * abs(expected), absolute):
+            return math.isfinite(distance)
+        return equal(expected, actual)
 
     def __repr__(self) -> str:
         tolerances = {"rel": self.rel, "abs": self.abs}
@@ -196,7 +216,7 @@ class OneOf(Matcher):
     """
 
     def __init__(self, *options: Any) -> None:
-        single = len(options) == 1 and isinstance(options[0], list | tuple | Set)
+        single = len(options) == 1 and isinstance(options[0], list | tuple | AbstractSet)
         self.options = tuple(options[0]) if single else options
         if not self.options:
             raise ExpectationError("OneOf() wants at least one option; with none it accepts nothing.")
@@ -221,7 +241,7 @@ class Unordered(Matcher):
 
     def accepts(self, actual: Any) -> bool:
         """Say whether the items can be paired one to one."""
-        if not isinstance(actual, list | tuple | Set) or len(actual) != len(self.expected):
+        if not isinstance(actual, list | tuple | AbstractSet) or len(actual) != len(self.expected):
             return False
         items = list(actual)
         pairs = maximum_matching(len(items), len(items), lambda i, j: equal(self.expected[i], items[j]))
@@ -256,4 +276,6 @@ class Satisfies(Matcher):
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        return False
+    return isinstance(value, Rational) or math.isfinite(value)  # a large int does not fit a float

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_call
+from callsheet._order_base import DONE, Count, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_sequences import Loop, Parts, Sequence, Waiting
-from callsheet._order_states import DONE, Count, State, choice, shuffle
+from callsheet._order_states import choice, shuffle
 
 __all__ = [
     "AnyOrder",
@@ -85,7 +86,12 @@ class Immediately(_Group):
 
 
 class Before(_Group):
-    """Both happen, and the second not until the first has: there is none in an earlier or the same batch."""
+    """Both happen, and the second not until the first has: there is none in an earlier or the same batch.
+
+    Args:
+        first: A call or a pattern.
+        second: A call or a pattern.
+    """
 
     def __init__(self, first: Any, second: Any) -> None:
         super().__init__(first, second)
@@ -98,7 +104,11 @@ class Before(_Group):
 
 
 class Optional(_Group):
-    """The item, or nothing; it matters where extras are forbidden."""
+    """The item, or nothing; it matters where extras are forbidden.
+
+    Args:
+        item: A call or a pattern.
+    """
 
     def __init__(self, item: Any) -> None:
         super().__init__(item)
@@ -109,7 +119,11 @@ class Optional(_Group):
 
 
 class Never(_Group):
-    """The item does not happen: inside `InOrder`, between its neighbours; elsewhere, anywhere."""
+    """The item does not happen: inside `InOrder`, between its neighbours; elsewhere, anywhere.
+
+    Args:
+        item: A call or a pattern.
+    """
 
     def __init__(self, item: Any) -> None:
         super().__init__(item)
@@ -133,7 +147,7 @@ class Times(_Group):
         ExpectationError: The numbers can't be counts.
     """
 
-    def __init__(self, item: Any, min: int, max: int | EllipsisType | None = ...) -> None:  # noqa: A002
+    def __init__(self, item: Any, min: int, max: int | EllipsisType | None = ...) -> None:
         super().__init__(item)
         self.min = min
         self.max = min if isinstance(max, EllipsisType) else max
@@ -204,7 +218,7 @@ def _sequence(states: list[State], *, immediate: bool = False) -> State:
         elif state != DONE:
             items.append(state)
             gaps.append(gap)
-    if len(items) < 2:
+    if not items[1:]:
         return shuffle(items)
     return Sequence(Parts(tuple(items), tuple(gaps), immediate), -1, DONE)
 

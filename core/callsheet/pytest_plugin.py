@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,8 +65,9 @@ def wrap_agent() -> Iterator[Callable[..., Any]]:
         return adapters[-1]
 
     yield wrap_and_keep
-    for adapter in adapters:
-        adapter.close()
+    with ExitStack() as closing:
+        for adapter in adapters:
+            closing.callback(adapter.close)
 
 
 def pytest_configure(config: pytest.Config) -> None:

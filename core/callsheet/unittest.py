@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from callsheet import _journal, _registry, _snapshots, assertions, order
 from callsheet._discovery import wrap
+from callsheet._scope import open_sessions
 from callsheet._tree import trajectory_tree
 
 P = ParamSpec("P")
@@ -50,6 +51,8 @@ class AgentTestCase(unittest.TestCase):
             for done in journal.results if journal is not None else ():
                 error.add_note(f"callsheet trajectory:\n{trajectory_tree(done)}")
             raise
+        for session in list(open_sessions.values()):
+            session.raise_violations()
         if _journal.current is not None and _journal.current.unheard:
             raise _journal.current.unheard[0]
 

@@ -16,6 +16,7 @@ from callsheet import (
     MockConfigError,
     MockTool,
     NetworkBlockedError,
+    SessionClosedError,
     UnknownMockError,
     UnmockedToolError,
     assert_tool_calls,
@@ -127,6 +128,27 @@ def test_a_refusal_fails_the_test_though_it_was_swallowed() -> None:
 
     with pytest.raises(UnmockedToolError):
         CallableAdapter(careless).sync_invoke("hi")
+
+
+def test_a_tool_kept_beyond_its_run_is_refused() -> None:
+    kept: list[Callable[..., Any]] = []
+    CallableAdapter(lambda message, tools: kept.append(tools["weather"]), tools=[WEATHER]).sync_invoke("hi")
+    with pytest.raises(SessionClosedError, match="'weather'"):
+        kept[0](city="Oslo")
+
+
+def test_runs_side_by_side_do_not_mix() -> None:
+    async def agent(message: str, tools: Tools) -> str:
+        await asyncio.sleep(0)
+        return f"{message} {await tools['echo'](said=message)}"
+
+    async def main() -> list[AgentResult]:
+        adapter = CallableAdapter(agent, tools=[MockTool("echo", response=lambda args: args["said"])])
+        return await asyncio.gather(*(adapter.invoke(letter) for letter in "abc"))
+
+    results = asyncio.run(main())
+    assert [result.response for result in results] == ["a a", "b b", "c c"]
+    assert [result.tool_calls[0].args["said"] for result in results] == ["a", "b", "c"]
 
 
 def test_the_tools_are_a_mapping_of_what_there_is() -> None:

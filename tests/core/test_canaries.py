@@ -15,9 +15,17 @@ from callsheet import (
     ToolCall,
     TraceEntry,
     _snapshots,
+    assert_argument_flows,
+    assert_budget,
+    assert_calls,
+    assert_confirmed,
     assert_headers,
     assert_model_used,
+    assert_no_duplicate_calls,
+    assert_no_loop,
     assert_no_tool_calls,
+    assert_only_tools,
+    assert_response_consistent,
     assert_response_contains,
     assert_response_equals,
     assert_response_matches,
@@ -27,8 +35,11 @@ from callsheet import (
     assert_tool_call_order,
     assert_tool_calls,
     assert_trajectory,
+    validate_tools,
 )
 from callsheet._tree import trajectory_tree
+from callsheet.match import Called
+from callsheet.order import InOrder, Never
 
 
 @dataclass
@@ -76,6 +87,8 @@ RESULT = AgentResult(
     error="Authorization: Bearer canary-23",
 )
 
+TWICE = AgentResult("password: canary-24", [CALL, CALL, CALL])
+
 FAILING: list[Callable[[], Any]] = [
     lambda: assert_tool_calls(RESULT, [{"name": "login", "args": {"password": "canary-99", "who": "eve"}}]),
     lambda: assert_tool_calls(RESULT, [{"name": "logout", "args": ARGS}], strict_order=False),
@@ -94,6 +107,15 @@ FAILING: list[Callable[[], Any]] = [
     lambda: assert_model_used(RESULT, "mini"),
     lambda: assert_trajectory(RESULT, [{"role": "user", "content": "token=canary-99"}]),
     lambda: assert_trajectory(RESULT, [{"role": "tool", "name": "login", "args": {}}], mode="subset"),
+    lambda: assert_calls(RESULT, InOrder(Called("login", password="canary-99"), "logout")),
+    lambda: assert_calls(RESULT, Never("login")),
+    lambda: assert_no_duplicate_calls(TWICE),
+    lambda: assert_no_loop(TWICE, repeats=2),
+    lambda: assert_only_tools(RESULT, ["logout"]),
+    lambda: assert_confirmed(TWICE, "login", by="login"),
+    lambda: assert_argument_flows(TWICE, "login", "login", answer="access_token", argument="password"),
+    lambda: assert_response_consistent(RESULT, lambda response, made: False),
+    lambda: assert_budget(RESULT, tool_calls=0),
 ]
 
 
@@ -102,6 +124,14 @@ def test_no_failure_text_shows_a_secret(failing: Callable[[], Any]) -> None:
     with pytest.raises(AssertionError) as raised:
         failing()
     assert "canary" not in str(raised.value)
+
+
+def test_no_verdict_of_a_validation_shows_a_secret() -> None:
+    policy = {"login": {"password": "canary-99", "login": {"api_key": "canary-99"}}}
+    verdict = validate_tools(RESULT, expected=["login"], validate_args=policy)
+    assert len(verdict.failures) == 2
+    assert "canary" not in str(verdict.failures)
+    assert "canary" not in json.dumps(verdict.to_dict())
 
 
 def test_different_secrets_are_told_apart() -> None:

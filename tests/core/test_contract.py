@@ -75,7 +75,7 @@ class TestToyFramework(AdapterContract):
 
 
 class TestBluntToyFramework(TestToyFramework):
-    """The same framework in another temper: it raises where it could tell the model, and stops without raising."""
+    """The same framework in another temper: raises where it could tell the model, and stops quietly."""
 
     max_turns_error = None
 

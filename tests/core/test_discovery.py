@@ -51,8 +51,9 @@ def test_an_unknown_name_is_no_adapter():
 
 
 def test_every_public_name_of_the_module_is_there():
-    for name in set(callsheet.adapters.__all__) - set(KNOWN):
-        assert getattr(callsheet.adapters, name) is not None
+    names: dict[str, object] = {}
+    exec("from callsheet.adapters import *", names)
+    assert set(callsheet.adapters.__all__) <= set(names)
 
 
 def test_installed_adapters_are_named(installed):
@@ -93,5 +94,5 @@ def test_wrap_of_another_object_of_a_known_framework_is_refused(installed, monke
     monkeypatch.setitem(sys.modules, "toy_package", module)
     monkeypatch.setitem(KNOWN, "ToyPackageAdapter", KnownAdapter("toy_package", "toy", ("somewhere",)))
     tool = type("Tool", (), {"__module__": "somewhere.tools"})()
-    with pytest.raises(MockConfigError, match="No adapter wraps somewhere.tools.Tool"):
+    with pytest.raises(MockConfigError, match=r"No adapter wraps somewhere\.tools\.Tool"):
         wrap(tool)

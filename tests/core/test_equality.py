@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, UserDict, namedtuple
+from collections import OrderedDict, UserDict
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
 from types import MappingProxyType
+from typing import NamedTuple
 from unittest.mock import ANY
 
 import pytest
@@ -20,7 +21,10 @@ from hypothesis import strategies as st
 from callsheet import ToolCall
 from callsheet._equality import UnfreezableError, decides_equality, equal, freeze
 
-Point = namedtuple("Point", "x y")
+
+class Point(NamedTuple):
+    x: int
+    y: int
 
 
 class Color(Enum):
@@ -218,6 +222,13 @@ def test_arrays_are_equal_by_shape_and_elements() -> None:
     assert equal(Array(1, 2), Array(1.0, 2))
     assert not equal(Array(1, 2), Array(1, 3))
     assert not equal(Array(1), Array(1, 1))
+
+
+def test_any_number_of_types_is_compared() -> None:
+    for n in range(2_100):
+        box = type(f"Box{n}", (), {"__eq__": lambda self, other: other == "box"})()
+        assert equal([box], ["box"])
+    assert equal(Box(1), Box(1.0))
 
 
 def test_what_decides_for_itself_is_told_from_plain_values() -> None:

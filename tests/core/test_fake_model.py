@@ -89,6 +89,18 @@ def test_an_exception_is_what_the_provider_raises():
     assert ask(model) == "back"
 
 
+def test_each_call_raises_an_exception_of_its_own():
+    down = ConnectionError("down")
+    model = FakeModel(default_response=down)
+    raised = []
+    for _ in range(2):
+        with pytest.raises(ConnectionError) as caught:
+            ask(model)
+        raised.append(caught.value)
+    assert raised[0] is not raised[1]
+    assert down.__traceback__ is None
+
+
 def test_a_callable_takes_the_request():
     model = FakeModel([lambda request: f"{request.agent} said {request.last_user_message}"])
     assert ask(model, "Desk", "hi") == "Desk said hi"

@@ -19,7 +19,7 @@ def test_a_mock_may_be_named_after_a_tool_or_an_agents_tool():
     [
         (
             "serch",
-            r"No tool is named 'serch'.*Did you mean 'search'.*The tools are: 'book', 'get_forecast', 'search'",
+            r"No tool is named 'serch'.*Did you mean 'search'.*are: 'book', 'get_forecast', 'search'",
         ),
         ("Weather.search", "No tool is named 'Weather.search'"),
         ("zzz", r"would never answer\. The tools are"),

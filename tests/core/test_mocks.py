@@ -142,15 +142,15 @@ class TestFailures:
         assert mine.__traceback__ is None
 
     def test_an_exception_that_can_not_be_copied_is_raised_itself(self):
-        class Stubborn(Exception):
+        class StubbornError(Exception):
             def __init__(self, one, two):
                 super().__init__("stubborn")
 
-        class Odd(Exception):
+        class OddError(Exception):
             def __deepcopy__(self, memo):
                 return "not an exception"
 
-        stubborn, odd = Stubborn(1, 2), Odd()
+        stubborn, odd = StubbornError(1, 2), OddError()
         assert answers(MockTool("search", raises=stubborn), {}) == [stubborn]
         assert answers(MockTool("search", raises=odd), {}) == [odd]
 

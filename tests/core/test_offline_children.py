@@ -22,6 +22,7 @@ from callsheet import NetworkBlockedError, _child_processes, _offline, offline
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
 CONNECT = "import socket; socket.socket().connect_ex(('192.0.2.1', 80)); print('escaped')"
+GRANDCHILD = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CONNECT!r}], {{}})"
 CORE = str(Path(callsheet.__file__).parents[1])
 
 
@@ -86,9 +87,25 @@ def with_positional_env() -> None:
             ],
             check=False,
         ),
+        lambda: subprocess.run(
+            [sys.executable, "-c", GRANDCHILD.format("env={'PYTHONPATH': '/nowhere'}")], check=False
+        ),
+        lambda: subprocess.run(
+            [sys.executable, "-c", GRANDCHILD.format("env={b'PYTHONPATH': b'/a'}")], check=False
+        ),
         in_asyncio,
     ],
-    ids=["inherited", "empty env", "bytes env", "positional env", "shell", "grandchild", "asyncio"],
+    ids=[
+        "inherited",
+        "empty env",
+        "bytes env",
+        "positional env",
+        "shell",
+        "grandchild",
+        "grandchild with an env",
+        "grandchild with a bytes env",
+        "asyncio",
+    ],
 )
 def test_a_child_is_blocked_and_its_attempt_reaches_the_parent(
     start: Callable[[], Any], capfd: pytest.CaptureFixture[str]
@@ -306,6 +323,22 @@ def test_which_flags_make_python_deaf(words: list[str], refused: bool) -> None:
     reached = {b"PYTHONPATH": os.fsencode(_child_processes.START_UP)}
     args = (sys.executable, [sys.executable, *words], None, reached)
     assert (_child_processes.unreachable_child("subprocess.Popen", args) is not None) == refused
+
+
+def test_a_child_refuses_what_its_parent_would_refuse() -> None:
+    code = f"import os; os.system('{sys.executable} -c 1')"
+    with offline(strict=False) as block:
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Refused to start" in done.stderr
+    assert "Refused to start" in str(block.attempts[0])
+    assert block.attempts[0].host is None
+
+
+def test_an_environment_that_reaches_its_child_already_is_left_as_it_is() -> None:
+    rules = _child_processes.Rules(((),), "report")
+    once = _child_processes.reaching_environment({"PYTHONPATH": "/a"}, rules)
+    assert once["PYTHONPATH"].endswith("/a")
+    assert _child_processes.reaching_environment(once, rules) == once
 
 
 def test_the_sitecustomize_that_would_have_run_still_runs(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from callsheet import ToolCall
+from callsheet._order_edits import smallest_edits
 from callsheet._order_pattern import BothOf, EitherOf, Pattern
 from callsheet._order_run import fits
 from callsheet.order import AnyOrder, Before, Immediately, InOrder, Never, Optional, Parallel, Times
@@ -43,7 +44,7 @@ def accepted(pattern: Any, trajectory: Trajectory, *, extras: bool) -> bool:
     )
 
 
-def ways(pattern: Any, t: Trajectory, low: int, high: int, extras: bool) -> set[Way]:
+def ways(pattern: Any, t: Trajectory, low: int, high: int, extras: bool) -> set[Way]:  # noqa: C901
     match pattern:
         case str():
             return {(frozenset({p}), frozenset()) for p in t.positions(low, high, pattern)}
@@ -137,7 +138,7 @@ def sequence(
         return
     gaps = [is_gap(item) for item in merged]
     for cuts in combinations_with_ends(low, high, len(merged)):
-        spans = list(zip(cuts, cuts[1:], strict=False))
+        spans = list(pairwise(cuts))
         wide = [k for k, (start, stop) in enumerate(spans) if start < stop]
         options = []
         for k, (start, stop) in enumerate(spans):
@@ -199,3 +200,17 @@ def test_the_verdict_is_that_of_the_enumeration(
 ) -> None:
     trajectory = Trajectory(batches)
     assert fits(pattern, trajectory.calls(), extras=extras) == accepted(pattern, trajectory, extras=extras)
+
+
+@given(PATTERNS, BATCHES, st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_no_edit_is_needed_exactly_when_the_calls_fit(
+    pattern: Pattern, batches: list[list[str]], extras: bool
+) -> None:
+    calls = Trajectory(batches).calls()
+    edits = smallest_edits(pattern, calls, extras=extras)
+    assert (edits == []) == fits(pattern, calls, extras=extras)
+    if edits and all(edit.kind == "extra" for edit in edits):
+        needless = {edit.position for edit in edits}
+        kept = [call for position, call in enumerate(calls) if position not in needless]
+        assert fits(pattern, kept, extras=extras)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -121,6 +122,59 @@ def test_a_patch_made_on_top_survives(patches: PatchSet) -> None:
     release()
     assert Target.inherited == "theirs"
     del Target.inherited
+
+
+def test_a_patch_beneath_anothers_is_not_made_twice_and_comes_out_in_the_end() -> None:
+    calls: list[str] = []
+
+    def counted(found: Any) -> Any:
+        @wraps(found)
+        def run(self: Any) -> str:
+            calls.append("ours")
+            return str(found(self))
+
+        return run
+
+    def theirs(found: Any) -> Any:
+        @wraps(found)
+        def run(self: Any) -> str:
+            return str(found(self))
+
+        return run
+
+    class Framework:
+        def run(self) -> str:
+            return "ran"
+
+    original = vars(Framework)["run"]
+    patches = PatchSet(lambda: [Patch(Framework, "run", counted)])
+    holder = Holder()
+    release = patches.hold(holder)
+    ours = vars(Framework)["run"]
+    Framework.run = theirs(ours)  # type: ignore[method-assign]
+    release()
+    release = patches.hold(holder)
+    Framework().run()
+    assert calls == ["ours"]
+    Framework.run = ours  # type: ignore[method-assign]
+    release()
+    assert vars(Framework)["run"] is original
+
+
+def test_a_patch_that_another_threw_away_is_made_again() -> None:
+    class Framework:
+        def run(self) -> str:
+            return "ran"
+
+    patches = PatchSet(lambda: [Patch(Framework, "run", replaced_by(lambda self: "ours"))])
+    holder = Holder()
+    release = patches.hold(holder)
+    Framework.run = lambda self: "theirs"  # type: ignore[method-assign]
+    release()
+    release = patches.hold(holder)
+    assert Framework().run() == "ours"
+    release()
+    assert Framework().run() == "theirs"
 
 
 def test_a_holder_collected_inside_an_installation_is_settled_afterwards() -> None:

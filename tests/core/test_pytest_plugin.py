@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import callsheet
+import tests.core.toy_adapter  # noqa: F401 - see below
 from callsheet import _snapshots, pytest_plugin
 
 ROOT = Path(__file__).parents[2]
+
+# A pytest inside this process forgets the modules it was the first to import. Of callsheet there would
+# then be two: so everything it may import is imported here.
+for _module in pkgutil.walk_packages(callsheet.__path__, "callsheet."):
+    if "_child_site" not in _module.name:
+        importlib.import_module(_module.name)
 
 TOY = """
 import pytest

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from callsheet import (
+    AgentResult,
     AgentRunner,
     Conversation,
     FakeModel,
     MockConfigError,
     MockMCPServer,
     MockTool,
+    ModelRequest,
     NetworkBlockedError,
     OptionError,
     ScriptError,
@@ -91,6 +93,23 @@ def test_two_runs_of_one_script_give_equal_trajectories() -> None:
     first, second = run(), run()
     assert first.trajectory() == second.trajectory()
     assert [call.id for call in first.tool_calls] == [call.id for call in second.tool_calls]
+
+
+def test_runs_side_by_side_do_not_mix() -> None:
+    echo = MockTool("echo", response=lambda args: args["said"])
+
+    def call(request: ModelRequest) -> Any:
+        said = request.last_user_message
+        return {"tool_calls": [{"name": "echo", "args": {"said": said}}]} if request.turn == 0 else said
+
+    runner = AgentRunner([echo], FakeModel(default_response=call))
+
+    async def main() -> list[AgentResult]:
+        return await asyncio.gather(*(runner.invoke(letter, site_id=letter) for letter in "abc"))
+
+    for letter, result in zip("abc", asyncio.run(main()), strict=True):
+        assert (result.response, result.headers) == (letter, {"X-Site-Id": letter})
+        assert [call.response for call in result.tool_calls] == [letter]
 
 
 def test_without_anything_it_answers_an_empty_text() -> None:

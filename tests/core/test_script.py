@@ -80,6 +80,8 @@ def test_usage_may_be_given_as_one():
         ({"tool_calls": [{"name": "a", "args": {"x": {1}}}]}, "cannot write as JSON"),
         ({"tool_calls": [{"name": "a", "args": {"x": float("nan")}}]}, "cannot write as JSON"),
         ({"content": "x", "usage": 5}, "usage=5. Give"),
+        ({"content": "x", "usage": {"input_tokens": "3"}}, "input_tokens='3'. Give a whole number"),
+        ({"content": "x", "usage": {"output_tokens": True}}, "output_tokens=True. Give a whole number"),
         ({"content": "x", "usage": {"tokens": 5}}, "unknown key 'tokens'.*'input_tokens'"),
     ],
 )

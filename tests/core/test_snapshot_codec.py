@@ -97,7 +97,7 @@ def test_the_written_form(value: Any, written: Any) -> None:
 
 
 def test_a_pydantic_model_is_written_field_by_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in with pydantic's own surface: callsheet reads nothing but `model_fields` and `model_extra`."""
+    """A stand-in with what callsheet reads of pydantic: `model_fields` and `model_extra`."""
 
     class BaseModel:
         model_fields: ClassVar = {"when": None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from callsheet import (
     _discovery,
     _journal,
 )
+from callsheet.adapters import ToolRequest
 from callsheet.unittest import AgentTestCase
 from tests.core.toy_adapter import ToyAdapter
 from tests.core.toy_framework import ToyAgent, ToyTool
@@ -99,7 +101,7 @@ def test_a_failing_test_says_what_its_agents_did():
             self.assertResponseEquals(result, "nothing")
 
     result, text = run(Tests)
-    assert len(result.failures) == 1
+    assert len(result.failures) == 1, text
     assert "callsheet trajectory:\nuser: 'find it'\nDesk\n  search(q='rome') -> 'row' [mocked]" in text
 
 
@@ -170,3 +172,20 @@ def test_pytest_is_not_needed():
     code = "import sys, callsheet.unittest; print('pytest' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_violation_in_a_session_that_nobody_closes_is_raised_by_the_test():
+    class Case(AgentTestCase):
+        def test_it(self):
+            session = desk().session()
+            session.__enter__()
+            kept.append(session)
+            with contextlib.suppress(UnmockedToolError):
+                session.answer_tool(ToolRequest(name="search", args={}), lambda: 1)
+
+    kept = []
+    result, said = run(Case)
+    with pytest.raises(UnmockedToolError):
+        kept[0].close()
+    assert len(result.errors) == 1
+    assert "UnmockedToolError" in said

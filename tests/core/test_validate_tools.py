@@ -156,6 +156,9 @@ def test_a_providers_reply_goes_to_the_parser(monkeypatch: pytest.MonkeyPatch) -
     parsing.parse_response = lambda payload: AgentResult(tool_calls=[ToolCall(payload["x"])])  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "callsheet._parsing", parsing)
     assert validate_tools({"x": "search"}, expected=["search"])
+    parsing.parse_response = lambda payload: AgentResult(tool_calls=[ToolCall(str(payload[0]))])  # type: ignore[attr-defined]
+    assert validate_tools([7, {"name": "search"}], expected=["7"])
+    assert validate_tools("search", expected=["s"])
 
 
 def test_arguments_that_are_no_json_are_kept_as_written() -> None:

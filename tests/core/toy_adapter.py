@@ -66,7 +66,7 @@ def noted_call(original: Callable[..., Any]) -> Callable[..., Any]:
     async def call(self: ToyRunner, agent: ToyAgent, call: ToyCall) -> Any:
         scope = active_scope()
         answer = await original(self, agent, call)
-        record = scope.session.recording.find_call(call.id) if scope is not None else None
+        record = scope.session.recording.find_call(call.id, scope.run) if scope is not None else None
         if record is not None:
             record.seen_by_model = answer if isinstance(answer, str) else json.dumps(answer)
             if record.args is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -55,4 +56,14 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
     async def _stream(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> AsyncIterator[Any]:
-        return Runner.run_streamed(self.agent, with_history(message, history), **options).stream_events()
+        return _events(Runner.run_streamed(self.agent, with_history(message, history), **options))
+
+
+async def _events(streamed: Any) -> AsyncIterator[Any]:
+    try:
+        async for event in streamed.stream_events():
+            yield event
+    except Exception:
+        # The run's task was cancelled and has yet to say how it ended.
+        await asyncio.wait({streamed.run_loop_task})
+        raise

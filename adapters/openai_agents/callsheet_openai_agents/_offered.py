@@ -6,30 +6,41 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import Session, UnmockedToolError, active_scope
-
+from callsheet.adapters import Scope, Session, UnmockedToolError, active_scope
 from callsheet_openai_agents._inventory import agent_name, all_names, called, handoff_name, is_hosted
 
 
 def noted_tools(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace `AgentBase.get_all_tools`: notes the tools, those of MCP servers, sandboxes and hooks included."""
+    """Replace `AgentBase.get_all_tools`: notes also what MCP servers, sandboxes and hooks add."""
 
     @wraps(original)
     async def get_all_tools(self: Any, run_context: Any) -> Any:
         tools = await original(self, run_context)
         scope = active_scope()
         if scope is not None:
-            names = {name for offered in tools for name in all_names(offered)}
-            agent = agent_name(scope.session, self)
-            scope.session.note_tools(agent, names)
-            if scope.run is not None:
-                scope.run.offered = frozenset(names.union(map(handoff_name, getattr(self, "handoffs", ()))))
-            for offered in tools:
-                if is_hosted(offered):
-                    _check_hosted(scope.session, offered, agent)
+            _note(scope, self, tools)
         return tools
 
     return get_all_tools
+
+
+def _note(scope: Scope, agent: Any, tools: list[Any]) -> None:
+    session = scope.session
+    # The SDK asks several times a turn, and most agents' tools never change.
+    handoffs = getattr(agent, "handoffs", ())
+    known = session.kept.get((noted_tools, id(agent)))
+    if known is None or known[0] != tools or known[1] != handoffs:
+        names = {name for offered in tools for name in all_names(offered)}
+        name = agent_name(session, agent)
+        session.note_tools(name, names)
+        for offered in tools:
+            if is_hosted(offered):
+                _check_hosted(session, offered, name)
+        names.update(map(handoff_name, handoffs))
+        # With the agent, so that its id stays its own.
+        known = session.kept[noted_tools, id(agent)] = (list(tools), list(handoffs), frozenset(names), agent)
+    if scope.run is not None:
+        scope.run.offered = known[2]
 
 
 def _check_hosted(session: Session, offered: Any, agent: str) -> None:

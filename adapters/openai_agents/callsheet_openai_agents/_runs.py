@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from agents.lifecycle import RunHooksBase
-from callsheet.adapters import CallRecord, RunRecord, Session, TraceEntry, active_scope, described
 from pydantic_core import to_json
 
+from callsheet.adapters import CallRecord, RunRecord, Session, TraceEntry, active_scope, described
 from callsheet_openai_agents._calls import call_id
 from callsheet_openai_agents._guardrails import note_guardrails
 from callsheet_openai_agents._hooks import RecordingHooks
@@ -33,7 +34,7 @@ def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
                 result = await original(self, starting_agent, input, **kwargs)
             except Exception as error:
                 ended = getattr(error, "run_data", None)
-                _note_items(session, getattr(ended, "new_items", ()))
+                _note_items(session, record, getattr(ended, "new_items", ()))
                 note_guardrails(session, ended, error)
                 raise
             _note_result(session, record, result)
@@ -64,21 +65,40 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `start_streaming`, the coroutine of a streamed run's task."""
 
     @wraps(original)
-    async def start_streaming(*args: Any, **kwargs: Any) -> Any:
+    async def start_streaming(*args: Any, **kwargs: Any) -> None:
         scope = active_scope()
         if scope is None or scope.run is None:
-            return await original(*args, **kwargs)
+            await original(*args, **kwargs)
+            return
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
+            cause = await _failed_guardrail(result)
         except BaseException as error:
-            scope.run.error = described(error)
-            _note_items(scope.session, result.new_items)
-            note_guardrails(scope.session, result, error)
+            # A tripwire cancels this task and is kept for whoever consumes the stream.
+            _note_failure(scope.session, scope.run, result, result._stored_exception or error)
             raise
-        _note_result(scope.session, scope.run, result)
+        if cause is not None:
+            _note_failure(scope.session, scope.run, result, cause)
+        else:
+            _note_result(scope.session, scope.run, result)
 
     return start_streaming
+
+
+async def _failed_guardrail(result: Any) -> BaseException | None:
+    """Give the exception of a guardrail: they have tasks of their own, which may end after the run's."""
+    tasks = [task for task in (result._input_guardrails_task, result._output_guardrails_task) if task]
+    if not tasks:
+        return None
+    await asyncio.wait(tasks)
+    return next((task.exception() for task in tasks if not task.cancelled() and task.exception()), None)
+
+
+def _note_failure(session: Session, record: RunRecord, result: Any, error: BaseException) -> None:
+    record.error = described(error)
+    _note_items(session, record, result.new_items)
+    note_guardrails(session, result, error)
 
 
 def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
@@ -89,10 +109,10 @@ def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
 
 
 def _note_result(session: Session, record: RunRecord, result: Any) -> None:
-    _note_items(session, result.new_items)
+    _note_items(session, record, result.new_items)
     note_guardrails(session, result)
     for item in result.interruptions:
-        call = session.recording.find_call(call_id(item.raw_item))
+        call = session.recording.find_call(call_id(item.raw_item), record)
         if call is not None:
             call.outcome = "interrupted"
         name = call.name if call is not None else item.name
@@ -102,12 +122,12 @@ def _note_result(session: Session, record: RunRecord, result: Any) -> None:
         session.finish(response=_text(output), output=output, native=result)
 
 
-def _note_items(session: Session, items: Any) -> None:
+def _note_items(session: Session, record: RunRecord, items: Any) -> None:
     """Note what the model was told back about each call."""
     for item in items:
         raw = item.raw_item
         if isinstance(raw, dict) and "call_id" in raw and "output" in raw:
-            call = session.recording.find_call(raw["call_id"])
+            call = session.recording.find_call(raw["call_id"], record)
             if call is not None:
                 call.seen_by_model = _text(raw["output"])
                 _note_rejection(call)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakValueDictionary
 
-from callsheet.adapters import Patch, active_scope
+from callsheet.adapters import Patch, session_for_sure, session_in_reach
 
 _NO_DEFAULT: Any = object()
 
@@ -40,8 +39,6 @@ class Slot:
         self._name = name
         self._stand_in = stand_in
         self._default = default
-        # The SDK compares what it read by identity within a run, so one tool's must not change meanwhile.
-        self._known: WeakValueDictionary[tuple[int, int], StandIn] = WeakValueDictionary()
 
     def __get__(self, tool: Any, owner: type | None = None) -> Any:
         if tool is None:
@@ -53,12 +50,15 @@ class Slot:
             own = vars(tool)[self._name]
         except KeyError:
             raise AttributeError(self._name) from None
-        if own is None or active_scope() is None:
+        if own is None or not session_in_reach():
             return own
-        key = (id(tool), id(own))
-        stand_in = self._known.get(key)
-        if stand_in is None:
-            stand_in = self._known[key] = self._stand_in(tool, own)
+        # The SDK compares what it read by identity within a run, so one tool's must not change meanwhile. It
+        # also reads it a hundred times in a run of three turns.
+        session = session_for_sure()
+        kept = session.kept if session is not None else {}
+        stand_in = kept.get((self, id(tool)))
+        if stand_in is None or stand_in.own is not own:
+            stand_in = kept[self, id(tool)] = self._stand_in(tool, own)
         return stand_in
 
     def __set__(self, tool: Any, value: Any) -> None:
@@ -75,4 +75,4 @@ class Slot:
 def slot_patch(owner: type, name: str, stand_in: Callable[[Any, Any], StandIn]) -> Patch:
     """Give the patch that puts a slot in the place of a tool class's field."""
     default = vars(owner).get(name, _NO_DEFAULT)
-    return Patch(owner, name, lambda saved: Slot(name, stand_in, default))
+    return Patch(owner, name, lambda _: Slot(name, stand_in, default))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from pydantic_ai.agent import AbstractAgent
+from pydantic_ai.agent import AbstractAgent, Agent, WrapperAgent
 from pydantic_ai.models import Model
 
 from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
@@ -28,8 +28,11 @@ class PydanticAIAdapter(BaseAdapter[AbstractAgent[Any, Any]]):
 
     @classmethod
     def handles(cls, agent: object) -> bool:
-        """Say whether an object is a Pydantic AI agent."""
-        return isinstance(agent, AbstractAgent)
+        """Say whether an object is a Pydantic AI agent, or wraps one."""
+        # Another AbstractAgent need not run by the framework's own graph, where the session stands.
+        while isinstance(agent, WrapperAgent):
+            agent = agent.wrapped
+        return isinstance(agent, Agent)
 
     def turn_options(self, result: AgentResult) -> dict[str, Any]:
         """Give every message of the run so far as the history of the next."""

@@ -78,8 +78,10 @@ class ScriptedModel(Model[Any]):
     ) -> tuple[ModelResponse, ModelRequestParameters]:
         settings, parameters = self.prepare_request(settings, parameters)
         active = self._active
+        # The framework goes on with the same list.
+        told = list(messages)
         request = ModelRequest(
-            messages=lambda: to_openai(messages, _instructions(messages)),
+            messages=lambda: to_openai(told, _instructions(told)),
             tools=lambda: map(_tool, [*parameters.function_tools, *parameters.output_tools]),
             agent=active.record.agent,
             model=self._name,

@@ -66,7 +66,7 @@ def _turns(result: Subject) -> int | None:
 
 def _tokens(result: Subject) -> int | None:
     usage = result_of(result).usage
-    return usage.total_tokens if usage.total_tokens else None
+    return usage.total_tokens or None
 
 
 def _duration(result: Subject) -> float | None:

@@ -12,6 +12,7 @@ from callsheet._errors import ExpectationError
 from callsheet._expected import expected_calls
 from callsheet._failures import calls_failure, names_text
 from callsheet._matching import match_in_order, match_one_to_one, match_subsequence
+from callsheet._plain import surely_the_same
 from callsheet._rendering import shown_under
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import did_you_mean
@@ -39,7 +40,10 @@ def assert_tool_calls(
         ExpectationError: An expectation is malformed or names a tool the agent does not have.
     """
     __tracebackhide__ = True
-    actual, wanted = calls_of(result), expected_calls(expected)
+    actual = calls_of(result)
+    if not policies and surely_the_same(expected, actual, ordered=strict_order):
+        return
+    wanted = expected_calls(expected)
     check_known_tools(result, (item.name for item in wanted))
     wanted, actual = apply_policies(policies, wanted, actual)
     if not wanted:
@@ -56,8 +60,13 @@ def assert_tool_calls(
 def assert_tool_call_count(result: Subject, expected: int) -> None:
     """Assert how many tool calls the agent made.
 
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        expected: The number.
+
     Raises:
         AssertionError: It made another number.
+        ExpectationError: The number is no whole number from 0.
     """
     __tracebackhide__ = True
     if isinstance(expected, bool) or not isinstance(expected, int) or expected < 0:

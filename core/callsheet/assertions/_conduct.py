@@ -14,6 +14,7 @@ from callsheet._suggest import listed
 from callsheet._values import ToolCall
 
 _MOST_SHOWN = 10
+_FEWEST_ROUNDS = 2
 
 
 def assert_no_duplicate_calls(result: Subject, *, allow: Collection[str] = ()) -> None:
@@ -55,7 +56,7 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10) -> N
         AssertionError: It did.
     """
     __tracebackhide__ = True
-    if repeats < 2 or longest < 1:
+    if repeats < _FEWEST_ROUNDS or longest < 1:
         raise ExpectationError(f"A loop has 2 or more rounds of 1 or more calls, not {repeats} of {longest}.")
     calls = calls_of(result)
     kinds = _kinds(calls)
@@ -75,6 +76,10 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10) -> N
 
 def assert_only_tools(result: Subject, allowed: Iterable[str]) -> None:
     """Assert that no tool but these was called.
+
+    Args:
+        result: An `AgentResult`, a session, or a list of `ToolCall`.
+        allowed: The names of the tools.
 
     Raises:
         AssertionError: Another was.

@@ -8,7 +8,7 @@ from typing import Any
 from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._paths import parse_path, values_at
-from callsheet._rendering import call_text, shown
+from callsheet._rendering import call_text, shown, shown_under
 from callsheet._result import group_batches
 from callsheet._subject import Subject, calls_of, result_of
 from callsheet._suggest import did_you_mean
@@ -132,5 +132,6 @@ def _refuse_invented(
         if not any(equal(each, value) for each in answered):
             raise AssertionError(
                 f"{call_text(call.name, call.args)}: no earlier answer of {source!r} gave "
-                f"{argument}={shown(value)}.\n  Answered before it: {shown(list(answered))}"
+                f"{argument}={shown_under(argument, value)}.\n"
+                f"  Answered before it: {shown_under(argument, list(answered))}"
             )

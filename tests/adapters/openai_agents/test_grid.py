@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from agents import Agent, Runner, RunState, SQLiteSession
 from agents.run import AgentRunner, set_default_agent_runner
-from callsheet_openai_agents import OpenAIAgentsAdapter
 
 from callsheet import FakeModel, MockTool, Session, UnknownMockError, UnmockedToolError
+from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import KINDS, Canary, Kind
 
 Path_ = Callable[[Agent[Any], dict[str, Any]], Awaitable[None]]
@@ -156,8 +156,14 @@ async def drive(kind: Kind, name: str, canary: Canary, *mocks: MockTool) -> Sess
     agent = kind.build(canary, name.startswith("approved"))
     model = FakeModel(agents=kind.script())
     session = OpenAIAgentsAdapter(agent, tools=mocks, model=model, strict=False).session()
-    with session:
-        await PATHS[name](agent, kind.run_options())
+    try:
+        with session:
+            await PATHS[name](agent, kind.run_options())
+    finally:
+        # A streamed run takes its sandbox down in a task of its own, whose processes hang a closing loop.
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=10)
     return session
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from itertools import count
 from collections.abc import AsyncIterator
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 from unittest.mock import MagicMock, Mock

@@ -96,8 +96,8 @@ def test_input_that_was_rejected_is_kept() -> None:
 
 def test_approvals_are_outcomes() -> None:
     events = [
-        *(part("tool-input-available", id, toolName="pay", input={}) for id in "abc"),
-        *(part("tool-approval-request", id, approvalId="x") for id in "abc"),
+        *(part("tool-input-available", call, toolName="pay", input={}) for call in "abc"),
+        *(part("tool-approval-request", call, approvalId="x") for call in "abc"),
         part("tool-output-denied", "b"),
         part("tool-output-available", "c", output="paid"),
         part("finish"),

@@ -1,0 +1,96 @@
+"""Calls of a tool's own function that go past the tool.
+
+`tool.func(...)` is answered like the tool. A plain function that a node calls by its name is out of reach of
+every patch; a node whose code does that to the function of a tool is refused instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from langchain_core.tools import BaseTool
+
+from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope
+from callsheet_langgraph._call_sites import direct_calls
+from callsheet_langgraph._traits import kind_of, runs_unmocked, visible_args
+
+
+class FunctionSlot:
+    """The data descriptor that takes the place of a tool's field `func` or `coroutine`.
+
+    The function stays where it was, in the instance. Without a session that is what reading the field gives;
+    with one it gives a function that asks the session, unless the session is just letting the tool run.
+
+    Args:
+        name: The field.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tool: Any, owner: type | None = None) -> Any:
+        if tool is None:
+            return self
+        own = vars(tool).get(self._name)
+        if own is None or active_scope() is None:
+            return own
+        return _asking_async(tool, own) if inspect.iscoroutinefunction(own) else _asking(tool, own)
+
+    def __set__(self, tool: Any, value: Any) -> None:
+        vars(tool)[self._name] = value
+
+
+def refuse_direct_calls(session: Session, graph: Any, node: str) -> None:
+    """Refuse a node whose code calls the function of a tool by its name.
+
+    Raises:
+        UnmockedToolError: The function would run for real, whatever the tool's mock says.
+    """
+    if session.unmocked == "real" or graph is None:
+        return
+    called = direct_calls(graph).get(node)
+    if called is None:
+        return
+    violation = UnmockedToolError(
+        f"Node {node!r} calls {called!r}, the function of a tool, past the tool, and it would run for real. "
+        'Call the tool instead (tool.invoke(...)), or pass unmocked="real".'
+    )
+    session.poison(violation)
+    raise violation
+
+
+def _asking(tool: BaseTool, own: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(own)
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None or _lets_run(tool, scope.call):
+            return own(*args, **kwargs)
+        return scope.session.answer_tool(_request(tool, own, args, kwargs), lambda: own(*args, **kwargs))
+
+    return ask
+
+
+def _asking_async(tool: BaseTool, own: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(own)
+    async def ask(*args: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None or _lets_run(tool, scope.call):
+            return await own(*args, **kwargs)
+        request = _request(tool, own, args, kwargs)
+        return await scope.session.answer_tool_async(request, lambda: own(*args, **kwargs))
+
+    return ask
+
+
+def _lets_run(tool: BaseTool, call: Any) -> bool:
+    return call is not None and call.name == tool.name
+
+
+def _request(tool: BaseTool, own: Callable[..., Any], args: Any, kwargs: Any) -> ToolRequest:
+    given = inspect.signature(own).bind_partial(*args, **kwargs).arguments
+    return ToolRequest(
+        name=tool.name, args=visible_args(tool, given), kind=kind_of(tool), runs_unmocked=runs_unmocked(tool)
+    )

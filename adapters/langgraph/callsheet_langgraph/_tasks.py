@@ -1,0 +1,138 @@
+"""Nodes and tasks: where code runs, what interrupts it, and retries that do not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from langgraph.errors import GraphInterrupt
+
+from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
+from callsheet_langgraph._direct_calls import refuse_direct_calls
+from callsheet_langgraph._places import Order, Place
+from callsheet_langgraph._tool_errors import TimedOut, timeout_error
+
+_interrupts: WeakKeyDictionary[RunRecord, set[str]] = WeakKeyDictionary()
+
+
+def placed_task(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `run_with_retry`, by which every version runs a node or task in a thread."""
+
+    @wraps(original)
+    def run_with_retry(task: Any, retry_policy: Any, *args: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None:
+            return original(task, retry_policy, *args, **kwargs)
+        with _in_place(scope, task):
+            return original(_impatient(task), _without_waiting(retry_policy), *args, **kwargs)
+
+    return run_with_retry
+
+
+def placed_async_task(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `arun_with_retry`, the same on an event loop."""
+
+    @wraps(original)
+    async def arun_with_retry(task: Any, retry_policy: Any, *args: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is None:
+            return await original(task, retry_policy, *args, **kwargs)
+        with _in_place(scope, task):
+            return await original(_impatient(task), _without_waiting(retry_policy), *args, **kwargs)
+
+    return arun_with_retry
+
+
+@contextmanager
+def _in_place(scope: Scope, task: Any) -> Iterator[None]:
+    session, run, around = scope.session, scope.run, scope.place
+    session.require_open(f"Node {task.name!r}")
+    place = _place(around, task)
+    refuse_direct_calls(session, place.graph, task.name)
+    try:
+        with session.inside(run, scope.call, place=place):
+            yield
+    except GraphInterrupt as interrupt:
+        if run is not None:
+            _note_interrupts(run, place, interrupt)
+        raise
+    except TimedOut as given_up:
+        raise timeout_error(task.name, given_up.seconds) from given_up
+
+
+def _place(around: Place | None, task: Any) -> Place:
+    metadata = task.config.get("metadata") or {}
+    node = {key: metadata[key] for key in ("langgraph_step", "langgraph_node") if key in metadata}
+    if around is None:
+        return Place(None, None, frozenset(), _order((), task, metadata), task.name, metadata=node)
+    if around.node is None:
+        order = _order(around.order, task, metadata)
+    else:
+        # The node's own code started a task, as the functional API does.
+        number = around.begin_child(task.path[2])
+        order = around.child_order(number, task.name)
+    return Place(
+        around.graph,
+        around.agent,
+        around.tools,
+        order,
+        task.name,
+        around.outer,
+        _timeout(around, task),
+        node,
+    )
+
+
+def _order(before: Order, task: Any, metadata: dict[str, Any]) -> Order:
+    return (*before, metadata.get("langgraph_step", 0), _path(task.path))
+
+
+def _path(path: tuple[Any, ...]) -> str:
+    """Give a task's path as a text that sorts as the paths do: nodes by name, sent tasks by number."""
+    return "/".join(_flat(path)).removeprefix("__pregel_pull/")
+
+
+def _flat(path: tuple[Any, ...]) -> Iterator[str]:
+    for part in path:
+        if isinstance(part, tuple):
+            yield from _flat(part)
+        elif not isinstance(part, bool):
+            yield f"{part:06}" if isinstance(part, int) else str(part)
+
+
+def _timeout(around: Place, task: Any) -> float | None:
+    # LangGraph 1.2 has timeouts of single nodes.
+    policy = getattr(task, "timeout", None)
+    limits = (around.graph.step_timeout, getattr(policy, "run_timeout", None))
+    seconds = [
+        limit.total_seconds() if isinstance(limit, timedelta) else limit
+        for limit in limits
+        if limit is not None
+    ]
+    return min(seconds, default=None)
+
+
+def _note_interrupts(run: RunRecord, place: Place, interrupt: GraphInterrupt) -> None:
+    # A sub-graph's interrupt comes by again at each node around it. Its id is random: none for the trace.
+    known = _interrupts.setdefault(run, set())
+    for raised in interrupt.args[0] if interrupt.args else ():
+        if raised.id not in known:
+            known.add(raised.id)
+            entry = TraceEntry("interrupt", raised.value, agent=place.speaker, metadata=place.metadata)
+            run.add(entry, place.here)
+
+
+def _impatient(task: Any) -> Any:
+    return replace(task, retry_policy=_without_waiting(task.retry_policy)) if task.retry_policy else task
+
+
+def _without_waiting(policies: Any) -> Any:
+    """Give the policies with no pause between attempts; a test has nothing to wait for."""
+    if not policies:
+        return policies
+    return [policy._replace(initial_interval=0.0, max_interval=0.0, jitter=False) for policy in policies]

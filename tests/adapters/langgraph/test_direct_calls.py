@@ -1,0 +1,290 @@
+"""Ways past a tool: its own function, a class that runs in its own way, code that outlives the session."""
+
+import asyncio
+import gc
+import threading
+from collections import Counter
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
+
+from callsheet import FakeModel, MockTool, SessionClosedError, UnmockedToolError
+from callsheet_langgraph import LangGraphAdapter
+from tests.adapters.langgraph.styles import HITS, MODEL, async_lookup, lookup, loop
+
+LOOKUP = {"tool_calls": [{"name": "lookup", "args": {"city": "Oslo"}}]}
+MOCK = MockTool("lookup", response="mocked")
+
+
+@pytest.fixture(autouse=True)
+def _no_hits():
+    HITS.clear()
+    yield
+    assert not HITS
+
+
+def body(city: str) -> str:
+    """Look a city up."""
+    HITS["lookup"] += 1
+    return f"REAL {city}"
+
+
+plain = StructuredTool.from_function(body, name="lookup")
+BODIES = {"lookup": body}
+
+
+def node(run):
+    graph = StateGraph(MessagesState)
+    graph.add_node("act", run)
+    graph.add_node("tools", ToolNode([plain]))
+    graph.add_edge(START, "act")
+    return graph.compile()
+
+
+def by_name(state):
+    return {"messages": [AIMessage(body("Oslo"))]}
+
+
+def from_a_table(state):
+    return {"messages": [AIMessage(BODIES["lookup"]("Oslo"))]}
+
+
+def helper():
+    return body(city="Oslo")
+
+
+def through_a_helper(state):
+    return {"messages": [AIMessage(helper())]}
+
+
+@pytest.mark.parametrize("run", [by_name, from_a_table, through_a_helper])
+def test_node_that_calls_the_function_of_a_tool_is_refused(run):
+    with pytest.raises(UnmockedToolError, match=r"Node 'act' calls 'body'.*tool\.invoke"):
+        LangGraphAdapter(node(run), tools=[MOCK]).sync_invoke("?")
+
+
+def test_such_a_node_runs_where_real_tools_may():
+    LangGraphAdapter(node(by_name), unmocked="real").sync_invoke("?")
+    assert HITS == {"lookup": 1}
+    HITS.clear()
+
+
+def test_node_that_only_binds_plain_functions_is_not_refused():
+    def ask(state):
+        return {"messages": [MODEL.bind_tools([body]).invoke(state["messages"])]}
+
+    assert LangGraphAdapter(node(ask), model=FakeModel(["hi"])).sync_invoke("?").response == "hi"
+
+
+@pytest.mark.parametrize("kind", [StructuredTool, Tool])
+def test_function_read_from_a_tool_is_answered_by_the_mock(kind):
+    made = plain if kind is StructuredTool else Tool(name="lookup", func=body, description="Look a city up.")
+
+    def run(state):
+        return {"messages": [AIMessage(made.func("Oslo"))]}
+
+    result = LangGraphAdapter(node(run), tools=[MOCK]).sync_invoke("?")
+    assert result.response == "mocked"
+    assert list(result.tool_calls[0].args.values()) == ["Oslo"]
+
+
+def test_coroutine_read_from_a_tool_is_answered_by_the_mock():
+    async def run(state):
+        return {"messages": [AIMessage(await async_lookup.coroutine(city="Oslo"))]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("act", run)
+    graph.add_edge(START, "act")
+    adapter = LangGraphAdapter(graph.compile(), tools=[MockTool("async_lookup", response="mocked")])
+    assert asyncio.run(adapter.invoke("?")).response == "mocked"
+
+
+def test_spied_tool_runs_its_own_function():
+    adapter = LangGraphAdapter(
+        loop(ToolNode([lookup])), tools=[MockTool.spy("lookup")], model=FakeModel([LOOKUP, "done"])
+    )
+    (call,) = adapter.sync_invoke("?").tool_calls
+    assert (call.response, call.mocked) == ("REAL Oslo", False)
+    assert HITS == {"lookup": 1}
+    HITS.clear()
+
+
+def test_tool_keeps_its_function_as_it_was():
+    adapter = LangGraphAdapter(loop(ToolNode([plain])), tools=[MOCK], model=FakeModel([LOOKUP, "done"]))
+    with adapter.session():
+        assert plain.func is not body
+        adapter.agent.invoke({"messages": [("user", "?")]})
+    assert plain.func is body
+    assert vars(plain)["func"] is body
+
+
+class Own(BaseTool):
+    """Runs in a way of its own, and then as usual."""
+
+    name: str = "lookup"
+    description: str = "Look a city up."
+    ran: Counter = Counter()
+
+    def run(self, tool_input, *args, **kwargs):
+        self.ran["run"] += 1
+        return super().run(tool_input, *args, **kwargs)
+
+    def _run(self, city: str) -> str:
+        self.ran["_run"] += 1
+        return f"REAL {city}"
+
+
+def test_class_with_a_run_of_its_own_is_asked_about_once():
+    own = Own()
+    adapter = LangGraphAdapter(
+        loop(ToolNode([own])), tools=[MockTool.spy("lookup")], model=FakeModel([LOOKUP, "done"])
+    )
+    (call,) = adapter.sync_invoke("?").tool_calls
+    assert own.ran == {"run": 1, "_run": 1}
+    assert call.attempts == 1
+
+
+def test_class_with_a_run_of_its_own_does_not_run_when_mocked():
+    own = Own()
+    adapter = LangGraphAdapter(loop(ToolNode([own])), tools=[MOCK], model=FakeModel([LOOKUP, "done"]))
+    (call,) = adapter.sync_invoke("?").tool_calls
+    assert own.ran == {}
+    assert (call.response, call.attempts) == ("mocked", 1)
+
+
+def test_thread_left_behind_by_a_node_meets_the_closed_session():
+    closed, met, done = threading.Event(), [], threading.Event()
+
+    def later():
+        closed.wait(10)
+        try:
+            lookup.invoke({"city": "Oslo"})
+        except BaseException as error:
+            met.append(error)
+        done.set()
+
+    def run(state):
+        threading.Thread(target=later).start()
+        return {"messages": [AIMessage("left")]}
+
+    LangGraphAdapter(node(run)).sync_invoke("?")
+    gc.collect()
+    closed.set()
+    assert done.wait(10)
+    assert isinstance(met[0], SessionClosedError)
+
+
+def test_stream_consumed_after_its_session_runs_nothing():
+    graph = loop(ToolNode([lookup]))
+    adapter = LangGraphAdapter(graph, tools=[MOCK], model=FakeModel([LOOKUP, "done"]), strict=False)
+    with adapter.session():
+        events = graph.stream({"messages": [("user", "?")]})
+        next(events)
+    with pytest.raises(SessionClosedError, match="came after its session was closed"):
+        list(events)
+
+
+def test_consumer_of_a_stream_is_outside_the_session():
+    graph = loop(ToolNode([lookup]))
+    adapter = LangGraphAdapter(graph, tools=[MOCK], model=FakeModel([LOOKUP, "done"]))
+    seen = []
+
+    async def main():
+        async for _ in adapter.stream("?"):
+            task = asyncio.create_task(asyncio.sleep(0))
+            await task
+            seen.append(graph.checkpointer)
+
+    asyncio.run(main())
+    assert seen == [None] * 3
+
+
+def test_half_consumed_stream_can_be_closed_from_another_task():
+    graph = loop(ToolNode([lookup]))
+
+    async def main():
+        with LangGraphAdapter(graph, tools=[MOCK], model=FakeModel([LOOKUP, "done"]), strict=False).session():
+            events = graph.astream({"messages": [("user", "?")]})
+            await anext(events)
+            await asyncio.create_task(events.aclose())
+
+    asyncio.run(main())
+
+
+def test_cancelled_run_runs_nothing_and_keeps_what_happened():
+    started = asyncio.Event()
+
+    async def slow(args):
+        started.set()
+        await asyncio.sleep(3600)
+
+    adapter = LangGraphAdapter(
+        create_agent(MODEL, [async_lookup]),
+        tools=[MockTool("async_lookup", response=slow)],
+        model=FakeModel([{"tool_calls": [{"name": "async_lookup", "args": {"city": "Oslo"}}]}, "never"]),
+    )
+
+    async def main():
+        run = asyncio.create_task(adapter.invoke("?"))
+        await started.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(main())
+    assert adapter.last_result.tool_names == ["async_lookup"]
+
+
+def test_swallowed_refusal_still_fails_the_test():
+    def careless(state):
+        try:
+            lookup.invoke({"city": "Oslo"})
+        except BaseException:
+            return {"messages": [AIMessage("fine")]}
+
+    with pytest.raises(UnmockedToolError, match="lookup"):
+        LangGraphAdapter(node(careless)).sync_invoke("?")
+
+
+@tool
+def remember(city: str) -> Command:
+    """Note a city in the state."""
+    HITS["remember"] += 1
+    return Command(update={"messages": [ToolMessage("noted", tool_call_id="1")]})
+
+
+def test_tool_that_only_writes_the_state_is_judged_like_any_other():
+    step = {"tool_calls": [{"name": "remember", "args": {"city": "Oslo"}}]}
+    with pytest.raises(UnmockedToolError, match="remember"):
+        LangGraphAdapter(create_agent(MODEL, [remember]), model=FakeModel([step])).sync_invoke("?")
+
+
+def test_mock_may_give_a_command():
+    def answer(args):
+        return Command(update={"messages": [ToolMessage("noted", tool_call_id="c1")]})
+
+    step = {"tool_calls": [{"name": "remember", "args": {"city": "Oslo"}, "id": "c1"}]}
+    adapter = LangGraphAdapter(
+        create_agent(MODEL, [remember]),
+        tools=[MockTool("remember", response=answer)],
+        model=FakeModel([step, "done"]),
+    )
+    result = adapter.sync_invoke("?")
+    assert result.tool_calls[0].seen_by_model == "noted"
+
+
+def test_handoff_can_be_mocked_and_then_hands_nothing_over():
+    from tests.adapters.langgraph.styles import handing_over
+
+    model = FakeModel(agents={"front": [{"handoff": "expert"}, "I stay"]})
+    adapter = LangGraphAdapter(
+        handing_over(), tools=[MockTool("transfer_to_expert", response="expert is busy")], model=model
+    )
+    result = adapter.sync_invoke("?")
+    assert result.response == "I stay"
+    assert result.agents == ["front"]

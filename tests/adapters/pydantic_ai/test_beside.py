@@ -1,0 +1,131 @@
+"""Beside OpenTelemetry, pydantic-evals and durable execution."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbos import DBOS, DBOSConfig, SetWorkflowID
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pydantic_ai import Agent
+from pydantic_ai.durable_exec.dbos import DBOSAgent
+from pydantic_ai.models.instrumented import InstrumentationSettings, InstrumentedModel
+from pydantic_evals import Case, Dataset
+from pydantic_evals.evaluators import EqualsExpected
+from sqlalchemy import Engine, event
+
+from callsheet import FakeModel, MockTool, UnmockedToolError
+from callsheet_pydantic_ai import PydanticAIAdapter
+from tests.adapters.pydantic_ai.support import agent, hits, own_model, refund
+
+REFUND = {"tool_calls": [{"name": "refund", "args": {"order": "A1"}}]}
+
+
+@pytest.fixture(autouse=True)
+def no_hits() -> None:
+    hits.clear()
+
+
+def wrapped(clerk: Any, *steps: Any, tools: Any = (), **options: Any) -> PydanticAIAdapter:
+    return PydanticAIAdapter(clerk, tools=tools, model=FakeModel(list(steps)), **options)
+
+
+def spans_of(exporter: InMemorySpanExporter) -> list[str]:
+    return sorted(span.name.partition(" ")[0] for span in exporter.get_finished_spans())
+
+
+@pytest.mark.parametrize("how", ["model", "everywhere"])
+def test_every_step_has_one_span_and_one_record(how: str) -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    settings = InstrumentationSettings(tracer_provider=provider)
+    if how == "model":
+        clerk: Any = Agent(InstrumentedModel(own_model(), settings), name="Clerk", tools=[refund])
+    else:
+        clerk = agent(tools=[refund])
+        Agent.instrument_all(settings)
+    try:
+        given = wrapped(clerk, REFUND, "done", tools=[MockTool("refund", response="ok")])
+        result = given.sync_invoke("Refund A1")
+    finally:
+        Agent.instrument_all(False)
+    assert result.tool_names == ["refund"]
+    assert result.metadata["turns"] == 2
+    kinds = [name for name in spans_of(exporter) if name in ("chat", "invoke_agent", "execute_tool")]
+    assert kinds == ["chat", "chat", "execute_tool", "invoke_agent"]
+
+
+def test_cases_of_an_evaluation_are_runs_of_one_session() -> None:
+    clerk = agent(tools=[refund])
+    given = wrapped(clerk, REFUND, "done", REFUND, "done", tools=[MockTool("refund", response="ok")])
+
+    async def task(order: str) -> str:
+        return str((await clerk.run(order)).output)
+
+    cases = [Case(name=order, inputs=order, expected_output="done") for order in ("A1", "B2")]
+    dataset: Any = Dataset(name="refunds", cases=cases, evaluators=[EqualsExpected()])
+    with given.session() as session:
+        report = asyncio.run(dataset.evaluate(task, max_concurrency=1, progress=False))
+    assert [case.output for case in report.cases] == ["done", "done"]
+    assert [call.run for call in session.tool_calls] == [0, 1]
+    assert not hits
+
+
+def tell_time(connection: Any, record: Any) -> None:
+    """Give older SQLites the unixepoch('subsec') that DBOS has its tables filled by."""
+    connection.create_function("unixepoch", -1, lambda *modifiers: time.time())
+
+
+@pytest.fixture
+def dbos(tmp_path: Path) -> Any:
+    config: DBOSConfig = {
+        "name": "callsheet-test",
+        "system_database_url": f"sqlite:///{tmp_path}/dbos.sqlite",
+        "run_admin_server": False,
+        "enable_otlp": False,
+    }
+    event.listen(Engine, "connect", tell_time)
+    DBOS(config=config)
+    yield DBOS
+    DBOS.destroy(destroy_registry=True)
+    event.remove(Engine, "connect", tell_time)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_durable_agent_is_mocked_in_the_process(dbos: Any) -> None:
+    inner = agent(tools=[refund])
+    durable = DBOSAgent(inner)
+    dbos.launch()
+
+    async def main() -> Any:
+        with SetWorkflowID("first"):
+            return await durable.run("Refund A1")
+
+    given = wrapped(inner, REFUND, "done", tools=[MockTool("refund", response="ok")], offline=False)
+    with given.session() as session:
+        assert asyncio.run(main()).output == "done"
+    assert [(call.name, call.response, call.mocked) for call in session.tool_calls] == [
+        ("refund", "ok", True)
+    ]
+    assert not hits
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_unmocked_tool_of_a_durable_agent_is_refused(dbos: Any) -> None:
+    inner = agent(tools=[refund])
+    durable = DBOSAgent(inner)
+    dbos.launch()
+
+    async def main() -> Any:
+        with SetWorkflowID("second"):
+            return await durable.run("Refund A1")
+
+    with pytest.raises(UnmockedToolError), wrapped(inner, REFUND, offline=False).session():
+        asyncio.run(main())
+    assert not hits
