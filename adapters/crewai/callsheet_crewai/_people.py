@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from callsheet.adapters import Scope, ToolRequest
@@ -34,6 +36,20 @@ def asked_person_async(saved: Any) -> Any:
             return await scope.session.answer_tool_async(_request(scope), lambda: saved.__func__(crew))
 
     return staticmethod(prompt)
+
+
+def asked_by_flow(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace what a flow asks a person by."""
+
+    @wraps(original)
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        scope = current_scope()
+        if scope is None:
+            return original(self, *args, **kwargs)
+        with aborting():
+            return scope.session.answer_tool(_request(scope), lambda: original(self, *args, **kwargs))
+
+    return ask
 
 
 def _request(scope: Scope) -> ToolRequest:

@@ -9,6 +9,7 @@ import sys
 import pytest
 from crewai import Crew, Task
 from crewai.flow.flow import Flow, start
+from crewai.flow.human_feedback import human_feedback
 from crewai.llms.base_llm import BaseLLM
 from pydantic import BaseModel
 
@@ -175,6 +176,23 @@ def test_person_is_asked_as_a_tool_is(native):
     assert [call.response for call in result.tool_calls] == ["shorter", ""]
     with pytest.raises(UnmockedToolError, match="human_input"):
         run(crew, FakeModel(["long"]))
+
+
+def test_person_asked_by_a_flow_is_asked_as_a_tool_is():
+    class Draft(Flow):
+        @start()
+        @human_feedback(message="Good?")
+        def draft(self):
+            return "a draft"
+
+        @start()
+        def who(self):
+            return self.ask("Your name?")
+
+    result = run(Draft, FakeModel(), MockTool("human_input", response="fine"))
+    assert [call.response for call in result.tool_calls] == ["fine", "fine"]
+    with pytest.raises(UnmockedToolError, match="human_input"):
+        run(Draft, FakeModel())
 
 
 # Streams
