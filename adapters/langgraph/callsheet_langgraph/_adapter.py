@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableBinding
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_langgraph._inventory import inventory
 from callsheet_langgraph._messages import with_history
 from callsheet_langgraph._outcome import messages_in
@@ -29,6 +29,8 @@ class LangGraphAdapter(BaseAdapter[Any]):
 
     framework_name = "langgraph"
     agent_description = "a compiled graph: what create_agent, StateGraph.compile or @entrypoint gives"
+    model_type = BaseChatModel
+    model_description = "a LangChain chat model"
     patches = PATCHES
 
     _threads = 0
@@ -47,14 +49,6 @@ class LangGraphAdapter(BaseAdapter[Any]):
 
     def _inventory(self) -> Inventory:
         return inventory(_unbound(self.agent))
-
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, BaseChatModel):
-            raise MockConfigError(
-                f"model is {type(model).__name__}. Give a callsheet.FakeModel, a LangChain chat model, "
-                "or None to leave the graph its own."
-            )
-        return model
 
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 from agents import Agent, Model, Runner
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_openai_agents._input import with_history
 from callsheet_openai_agents._inventory import Reach
 from callsheet_openai_agents._patches import PATCHES
@@ -23,6 +23,8 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
 
     framework_name = "openai-agents"
     agent_description = "an agents.Agent"
+    model_type = Model
+    model_description = "an agents.Model"
     patches = PATCHES
 
     @classmethod
@@ -39,14 +41,6 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
         self.reach = Reach(self.agent)
         self.reach.check_hosted(iter(self.tools))
         return self.reach.inventory()
-
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, Model):
-            raise MockConfigError(
-                f"model is {type(model).__name__}. Give a callsheet.FakeModel, an agents.Model, "
-                "or None to leave the agent its own."
-            )
-        return model
 
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

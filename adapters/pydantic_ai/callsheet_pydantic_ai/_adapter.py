@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_ai.agent import AbstractAgent, Agent, WrapperAgent
 from pydantic_ai.models import Model
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_pydantic_ai._inventory import inventory
 from callsheet_pydantic_ai._messages import to_history
 from callsheet_pydantic_ai._patches import PATCHES
@@ -24,6 +24,8 @@ class PydanticAIAdapter(BaseAdapter[AbstractAgent[Any, Any]]):
 
     framework_name = "pydantic-ai"
     agent_description = "a pydantic_ai.Agent"
+    model_type = Model
+    model_description = "a pydantic_ai Model such as TestModel"
     patches = PATCHES
 
     @classmethod
@@ -40,14 +42,6 @@ class PydanticAIAdapter(BaseAdapter[AbstractAgent[Any, Any]]):
 
     def _inventory(self) -> Inventory:
         return inventory(self.agent)
-
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, Model):
-            raise MockConfigError(
-                f"model is {type(model).__name__}. Give a callsheet.FakeModel, a pydantic_ai Model such as "
-                "TestModel, or None to leave the agent its own."
-            )
-        return model
 
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
