@@ -230,7 +230,7 @@ class Session:
             if attempt.mock is None:
                 answer = attempt.record.response = real()
             else:
-                answer = attempt.answered(attempt.mock.answer(attempt.checked_args()))
+                answer = attempt.answered(attempt.mock.answer(attempt.checked_args(attempt.mock)))
         return answer
 
     async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
@@ -240,7 +240,7 @@ class Session:
             if attempt.mock is None:
                 answer = attempt.record.response = await real()
             else:
-                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args()))
+                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args(attempt.mock)))
         return answer
 
     def answer_model(self, request: ModelRequest) -> ModelReply:

@@ -21,6 +21,7 @@ from callsheet_crewai._models import (
     with_headers,
 )
 from callsheet_crewai._native_calls import executed_call, executed_step_call
+from callsheet_crewai._people import asked_by_flow, asked_person, asked_person_async
 from callsheet_crewai._runs import (
     adelegated_run,
     afinishing,
@@ -71,6 +72,11 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("agent.core", "Agent", "kickoff_async", akickoff_run),
     ("agent.core", "Agent", "get_mcp_tools", mocked_mcp_tools),
     ("lite_agent", "LiteAgent", "kickoff", kickoff_run),
+    ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input", asked_person),
+    ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input_async", asked_person_async),
+    ("flow.runtime", "Flow", "_request_human_feedback", asked_by_flow),
+    ("flow.async_feedback.providers", "ConsoleProvider", "request_feedback", asked_by_flow),
+    ("flow.async_feedback.providers", "ConsoleProvider", "request_input", asked_by_flow),
     ("crew", "Crew", "kickoff", finishing),
     ("crew", "Crew", "akickoff", afinishing),
     ("flow.runtime", "Flow", "kickoff_async", afinishing),

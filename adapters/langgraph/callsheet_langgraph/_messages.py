@@ -29,11 +29,15 @@ _OPENAI_HOSTED = (
 
 
 def text_of(message: BaseMessage) -> str:
-    """Give a message's text; content of another kind as JSON."""
+    """Give a message's text; what a tool gave that is no text as JSON."""
     content = message.content
     if isinstance(content, str):
         return content
-    return message_text(content) or (json.dumps(content, default=str) if content else "")
+    text = message_text(content)
+    # Blocks of a reply that are no text are its calls and thoughts.
+    if text or not content or isinstance(message, AIMessage):
+        return text
+    return json.dumps(content, default=str)
 
 
 def openai_messages(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ def _adapter(own: Any) -> TypeAdapter[Any] | None:
     if function is None:
         return None
     called = function if inspect.isroutine(function) else type(function).__call__
-    annotation = get_type_hints(called, include_extras=True).get("return")
+    annotation = get_type_hints(called, include_extras=True).get("return", Any)
     return TypeAdapter(annotation) if any(map(_is_model, _parts(annotation))) else None
 
 

@@ -17,7 +17,7 @@ _HOSTED = ("CodeInterpreterTool", "FileSearchTool", "HostedMCPTool", "ImageGener
 class Reach:
     """Every agent that can be reached from one, by handoffs and agents used as tools.
 
-    Of several agents with one name, the second is called "Name#2": scripts, mocks and records tell them apart.
+    Of several agents with one name the second is called "Name#2", in scripts, mocks and records alike.
 
     Args:
         root: The agent.
@@ -57,8 +57,8 @@ class Reach:
         for mock in mocks:
             if mock.name.rpartition(".")[2] in hosted and not mock.is_spy:
                 raise MockConfigError(
-                    f"{mock.name!r} runs at the provider, where no mock can answer. Script what the provider would "
-                    'have answered as an item of a reply: FakeModel([{"native": [item]}, ...]); '
+                    f"{mock.name!r} runs at the provider, where no mock can answer. Script what the provider "
+                    'would have answered as an item of a reply: FakeModel([{"native": [item]}, ...]); '
                     f"MockTool.spy({mock.name!r}) lets the agent's own model use it."
                 )
 

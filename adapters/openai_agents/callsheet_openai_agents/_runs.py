@@ -65,10 +65,11 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `start_streaming`, the coroutine of a streamed run's task."""
 
     @wraps(original)
-    async def start_streaming(*args: Any, **kwargs: Any) -> Any:
+    async def start_streaming(*args: Any, **kwargs: Any) -> None:
         scope = active_scope()
         if scope is None or scope.run is None:
-            return await original(*args, **kwargs)
+            await original(*args, **kwargs)
+            return
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
@@ -87,9 +88,7 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
 
 async def _failed_guardrail(result: Any) -> BaseException | None:
     """Give the exception of a guardrail: they have tasks of their own, which may end after the run's."""
-    tasks = [
-        task for task in (result._input_guardrails_task, result._output_guardrails_task) if task is not None
-    ]
+    tasks = [task for task in (result._input_guardrails_task, result._output_guardrails_task) if task]
     if not tasks:
         return None
     await asyncio.wait(tasks)

@@ -32,7 +32,8 @@ for line in sys.stdin:
         open(sys.argv[1], "w").close()
         answer = {"content": [{"type": "text", "text": "REAL"}]}
     else:
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        error = {"code": -32601, "message": "no"}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": error}), flush=True)
         continue
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
 """
