@@ -96,7 +96,7 @@ EXAMPLES = [adapter for adapter in HOME if (ROOT / "examples" / adapter).is_dir(
 BENCHMARKS = sorted(script.stem for script in ROOT.glob("benchmarks/[!_]*.py"))
 CORE = ["test", "clients"]
 # Environment -> the groups its pins cover; tests and type checks share one set of pins.
-PINNED = {name: ["typecheck"] for name in HOME} | {g: [g] for g in ("lint", "payloads", "package")}
+PINNED = {name: ["typecheck"] for name in HOME} | {g: [g] for g in ("lint", "payloads", "package", "site")}
 PINNED["core"] = ["typecheck", *CORE]
 
 nox.options.sessions = [
@@ -106,6 +106,7 @@ nox.options.sessions = [
     *(f"adapter({adapter}-{python})" for adapter, python in HOME.items() if adapter != "core"),
     "lowest",
     "docs",
+    "site",
     "examples",
     "payloads",
     "package",
@@ -121,8 +122,9 @@ def checkout(name: str, *groups: str) -> list[str]:
     """Give the arguments that install core, the adapter of that name if there is one, and the groups."""
     folders = [".", f"./adapters/{name}"] if name in ADAPTERS else ["."]
     wanted = [("--editable", folder) for folder in folders] + [("--group", group) for group in groups]
-    beside = settings(name)["tool"]["callsheet"].get("beside", []) if name in ADAPTERS else []
-    return [*(argument for pair in wanted for argument in pair), *beside]
+    # What an adapter's tests and examples use of the framework's surroundings.
+    tests = settings(name)["tool"]["callsheet"].get("tests", []) if name in ADAPTERS else []
+    return [*(argument for pair in wanted for argument in pair), *tests]
 
 
 def install(session: nox.Session, name: str, *groups: str) -> None:
@@ -201,6 +203,13 @@ def docs(session: nox.Session, name: str) -> None:
     """Run every code block of the pages that belong to an environment."""
     install(session, name, "test")
     pytest(session, "tests/docs")
+
+
+@nox.session(python=PYTHONS[0])
+def site(session: nox.Session) -> None:
+    """Build the documentation and its API reference into site/; a warning is an error."""
+    install(session, "site", "site")
+    session.run("mkdocs", "build", "--strict", *session.posargs, env={"NO_MKDOCS_2_WARNING": "1"})
 
 
 @nox.session

@@ -39,6 +39,8 @@ class BaseAdapter(ABC, Generic[AgentT]):
 
     framework_name: ClassVar[str]
     agent_description: ClassVar[str]
+    model_type: ClassVar[type]
+    model_description: ClassVar[str]
     patches: ClassVar[PatchSet]
 
     def __init__(
@@ -59,7 +61,12 @@ class BaseAdapter(ABC, Generic[AgentT]):
         self.agent = agent
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model if isinstance(model, FakeModel) else None
-        self.native_model = None if isinstance(model, FakeModel) else self._checked_model(model)
+        self.native_model = None if isinstance(model, FakeModel) else model
+        if self.native_model is not None and not isinstance(self.native_model, self.model_type):
+            raise MockConfigError(
+                f"model is {type(model).__name__}. Give a callsheet.FakeModel, {self.model_description}, "
+                "or None to leave the agent its own."
+            )
         self.last_result: AgentResult | None = None
         self._unmocked = unmocked
         self._offline = offline
@@ -148,7 +155,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         history: Sequence[Any] | None = None,
         **options: Any,
     ) -> AgentResult:
-        """Like `invoke`, by the framework's own sync way of running."""
+        """Like `invoke`, by the framework's own sync way of running; the arguments are the same."""
         session = self.session(tools=tools, headers=headers, metadata=metadata)
         return self.run_in_sync(session, message, history=history, **options)
 
@@ -264,14 +271,6 @@ class BaseAdapter(ABC, Generic[AgentT]):
     @abstractmethod
     def _inventory(self) -> Inventory:
         """Give the agents and tools that can be reached from the agent."""
-
-    @abstractmethod
-    def _checked_model(self, model: Any) -> Any:
-        """Give a model of the framework's own back, or None.
-
-        Raises:
-            MockConfigError: It is not one.
-        """
 
     @abstractmethod
     async def _run(

@@ -73,7 +73,14 @@ class ToolResponseBuilder:
         return self
 
     def with_param(self, name: str, type: str = "string", *, required: bool = True, **schema: Any) -> Self:
-        """Add a parameter: its JSON Schema type, and further keywords such as `enum`."""
+        """Add a parameter.
+
+        Args:
+            name: The parameter's name.
+            type: Its JSON Schema type.
+            required: Whether a call has to have it.
+            **schema: Further keywords of JSON Schema, such as `enum`.
+        """
         self._parameters[name] = {"type": type, "required": required, **schema}
         return self
 
@@ -83,7 +90,12 @@ class ToolResponseBuilder:
         return self
 
     def with_error(self, error: str | Mapping[str, Any], after: int | None = None) -> Self:
-        """Fail each call, or each after a number of successful ones."""
+        """Fail each call, or each after a number of successful ones.
+
+        Args:
+            error: The text, or a `{"code", "message"}` mapping.
+            after: The number of calls that succeed first.
+        """
         self._options.update(error=error, error_after=after)
         return self
 

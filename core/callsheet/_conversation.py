@@ -43,7 +43,12 @@ class Conversation:
         return result
 
     def say_sync(self, message: Any, **options: Any) -> AgentResult:
-        """Like `say`, by the agent's sync way of running."""
+        """Like `say`, by the agent's sync way of running.
+
+        Args:
+            message: A text, or the framework's own input.
+            **options: Those of the agent's `sync_invoke`.
+        """
         options = {**self._continued(), **options}
         if isinstance(self._agent, BaseAdapter):
             session, options = self._turn(self._agent, options)

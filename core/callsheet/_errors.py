@@ -118,6 +118,10 @@ class ToolError(Exception):
     """A mock's `error=`, raised where the real tool would have failed.
 
     An ordinary exception on purpose: the framework handles it as it handles the tool's own failures.
+
+    Args:
+        message: Why the tool failed.
+        code: The `code` of an `error={"code", "message"}`.
     """
 
     def __init__(self, message: str, *, code: object = None) -> None:
@@ -130,7 +134,12 @@ class InvalidArgumentsError(ToolError, ValueError):
 
 
 class ToolTimedOutError(ToolError):
-    """A mock's virtual `delay` is longer than the framework's timeout for the tool."""
+    """A mock's virtual `delay` is longer than the framework's timeout for the tool.
+
+    Args:
+        message: Which tool timed out.
+        timeout: The framework's timeout in seconds.
+    """
 
     def __init__(self, message: str, *, timeout: float) -> None:
         super().__init__(message)

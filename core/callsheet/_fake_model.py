@@ -116,6 +116,9 @@ class FakeModel:
     def reply(self, request: ModelRequest) -> ModelReply:
         """Take the next step for a request; an async callable is run to its end.
 
+        Args:
+            request: What the model is asked.
+
         Raises:
             ScriptExhaustedError: Nothing is scripted for this request.
             BaseException: The step is an exception.
@@ -140,7 +143,20 @@ class FakeModel:
         tools: Iterable[Mapping[str, Any]] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Answer an OpenAI-style message list directly, with a dict of `content` and `tool_calls`."""
+        """Answer an OpenAI-style message list directly.
+
+        Args:
+            messages: The conversation so far.
+            tools: The tools offered, for steps that look at the request.
+            headers: The headers of the request, for the same.
+
+        Returns:
+            The step as a dict of the keys it uses, such as `content` and `tool_calls`.
+
+        Raises:
+            ScriptExhaustedError: Nothing is scripted for this request.
+            BaseException: The step is an exception.
+        """
         request = ModelRequest(messages=list(messages), tools=list(tools or ()), headers=headers)
         return self.reply(request).to_dict()
 

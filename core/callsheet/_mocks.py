@@ -95,7 +95,12 @@ class MockTool:
 
     @classmethod
     def spy(cls, name: str, *, when: Mapping[str, Any] | None = None) -> MockTool:
-        """Let the real tool run and record what it did."""
+        """Let the real tool run and record what it did.
+
+        Args:
+            name: The tool's name; "Agent.tool" is about that agent's calls only.
+            when: Only calls whose arguments equal these; arguments not named here may be anything.
+        """
         spy = cls(name, when=when)
         spy.is_spy = True
         return spy
@@ -126,7 +131,11 @@ class MockTool:
             self._calls.append(args if args is not None else {})
 
     def matches(self, args: Mapping[str, Any] | None) -> bool:
-        """Say whether `when` accepts these arguments."""
+        """Say whether `when` accepts these arguments.
+
+        Args:
+            args: The call's arguments, or None when they were no JSON object.
+        """
         if self.when is None:
             return True
         if args is None:
@@ -137,6 +146,10 @@ class MockTool:
 
     def check(self, args: Mapping[str, Any] | None, *, schema: Mapping[str, Any] | None = None) -> None:
         """Check a call's arguments against the mock's own schema, or the real tool's given here.
+
+        Args:
+            args: The call's arguments; None, which is no JSON object, is for others to judge.
+            schema: The real tool's JSON Schema, for a mock that brings none.
 
         Raises:
             InvalidArgumentsError: The arguments are not what the schema accepts.
@@ -150,6 +163,9 @@ class MockTool:
 
     def answer(self, args: dict[str, Any]) -> Any:
         """Take one call and give its answer; an async callable is run to its end.
+
+        Args:
+            args: The call's arguments.
 
         Raises:
             ToolError: `error` applies to this call.

@@ -21,7 +21,7 @@ def calls_from(source: Any) -> list[ToolCall]:
         ExpectationError: A call has no name.
     """
     # A provider's message object has tool_calls as well; unless they are calls already, it is read whole.
-    held = source if isinstance(source, Sequence | Mapping) else getattr(source, "tool_calls", None)
+    held: Any = source if isinstance(source, Sequence | Mapping) else getattr(source, "tool_calls", None)
     is_list = isinstance(held, Sequence) and not isinstance(held, str | bytes)
     if is_list and all(isinstance(item, ToolCall) or _is_call(item) for item in held):
         return [item if isinstance(item, ToolCall) else _call(item) for item in held]

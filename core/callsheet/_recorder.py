@@ -56,6 +56,9 @@ class Recorder:
     def get(self, index: int) -> dict[str, Any]:
         """Give one recording by its position.
 
+        Args:
+            index: The position, from 0; negative counts from the last.
+
         Raises:
             IndexError: If there are not that many.
         """

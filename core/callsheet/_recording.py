@@ -21,7 +21,18 @@ Order = tuple[Any, ...]
 
 @dataclass(eq=False)
 class CallRecord:
-    """One tool call, from the model asking for it to the model being told the answer."""
+    """One tool call, from the model asking for it to the model being told the answer.
+
+    The fields are those of `ToolCall`, filled in as the call goes on.
+
+    Args:
+        args: The parsed arguments, or None while they are no JSON object.
+        raw_args: The arguments as the model wrote them.
+        outcome: "skipped" until the tool is run.
+        attempts: How often the tool was run so far.
+        handed_to: The agent a handoff went to.
+        children: The runs of sub-agents that the call started.
+    """
 
     id: str
     name: str
@@ -69,7 +80,16 @@ class CallRecord:
 
 @dataclass(eq=False)
 class ReplyRecord:
-    """One model reply and the calls it asked for, in the order it wrote them."""
+    """One model reply and the calls it asked for, in the order it wrote them.
+
+    Args:
+        turn: The index of the reply in its run.
+        agent: The agent whose model replied.
+        content: The text.
+        calls: The calls.
+        usage: What the reply cost.
+        metadata: What only one framework knows about the reply.
+    """
 
     turn: int
     agent: str | None = None
@@ -81,7 +101,19 @@ class ReplyRecord:
 
 @dataclass(eq=False)
 class RunRecord:
-    """One run of an agent: what it was asked, what its models replied, what happened beside that."""
+    """One run of an agent: what it was asked, what its models replied, what happened beside that.
+
+    Args:
+        path: Where the run stands among the session's, from which ids are made.
+        agent: The agent that was run.
+        opening: The steps before the first reply, such as the user's message.
+        parent: The call whose sub-agent this is, or None at the top.
+        steps: Replies, calls that no model asked for, and events, each with its place in the order.
+        turns: The number of replies so far.
+        offered: The names of the tools offered to the model, or None when nobody noted them; a call of
+            another name is recorded as unknown.
+        error: The exception that ended the run, as text.
+    """
 
     path: str
     agent: str | None = None
@@ -93,7 +125,12 @@ class RunRecord:
     error: str | None = None
 
     def add(self, step: ReplyRecord | CallRecord | TraceEntry, order: Order = ()) -> None:
-        """Append a reply, a call no model asked for, or an event such as an interrupt."""
+        """Append a reply, a call no model asked for, or an event such as an interrupt.
+
+        Args:
+            step: What happened.
+            order: Where it stands in canonical order; steps without one stand as they were added.
+        """
         self.steps.append((order, step))
 
     def next_unanswered(self, tool: str) -> CallRecord | None:

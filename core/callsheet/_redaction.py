@@ -26,6 +26,9 @@ def redact(value: Any) -> Any:
     Mappings become dicts, dataclasses become dicts of their fields, lists, tuples and sets stay what
     they are, cycles included; objects of other classes are handed over untouched. Below 200 levels the
     rest is replaced as a whole.
+
+    Args:
+        value: Any composition of these; while redaction is switched off, it is given back as it is.
     """
     return (
         _Redactor(_constant, dataclasses=True, mask_objects=True).copy(value, secret=False, depth=0)

@@ -75,6 +75,9 @@ class AgentResult:
 
         Its `response` is the agent's last text. Usage is not recorded by agent and stays empty.
 
+        Args:
+            name: The agent's name.
+
         Raises:
             ExpectationError: No agent of that name took part.
         """
@@ -120,7 +123,11 @@ class AgentResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AgentResult:
-        """Build a result from what `to_dict` gave."""
+        """Build a result from what `to_dict` gave.
+
+        Args:
+            data: The dict; `native`, which it does not have, is None in the result.
+        """
         usage = {key: value for key, value in data.get("usage", {}).items() if key != "total_tokens"}
         return cls(
             **{
@@ -138,6 +145,9 @@ class AgentResult:
     @classmethod
     def from_messages(cls, messages: Sequence[Mapping[str, Any]]) -> AgentResult:
         """Build a result from an OpenAI-style message list.
+
+        Args:
+            messages: The messages, those of tools included.
 
         Raises:
             CallsheetError: A message has an unknown role, or a tool call no function name.

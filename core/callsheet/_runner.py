@@ -123,7 +123,12 @@ class AgentRunner:
         return self.last_result
 
     def sync_invoke(self, message: Any, **options: Any) -> AgentResult:
-        """Like `invoke`, from code that does not await, inside a running event loop too."""
+        """Like `invoke`, from code that does not await, inside a running event loop too.
+
+        Args:
+            message: What the user says.
+            **options: Those of `invoke`.
+        """
         return finish(self.invoke(message, **options))
 
     def check_used_up(self) -> None:

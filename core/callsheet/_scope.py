@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 class Scope:
     """A session, the agent run in it, and the tool call in that run.
 
-    `place` is an adapter's own: where in the framework's structure the code stands. Kept in the scope, it
-    reaches the threads and pools the session reaches.
+    Args:
+        session: The session.
+        run: The agent run, or None outside of every run.
+        call: The tool call that is being answered, or None outside of every call.
+        place: An adapter's own: where in the framework's structure the code stands. Kept in the scope, it
+            reaches the threads and pools the session reaches.
     """
 
     session: Session

@@ -25,7 +25,14 @@ class MockMCPServer:
         self.add_tools(tools)
 
     def add_tool(self, tool: MockTool) -> None:
-        """Add one mock."""
+        """Add one mock.
+
+        Args:
+            tool: The mock.
+
+        Raises:
+            MockConfigError: It is no MockTool, or another one without `when=` has its name.
+        """
         if not isinstance(tool, MockTool):
             raise MockConfigError(
                 f'{tool!r} is {type(tool).__name__}, not a MockTool. Give MockTool("name", response=...).'
@@ -37,7 +44,14 @@ class MockMCPServer:
         self._tools.append(tool)
 
     def add_tools(self, tools: Iterable[MockTool]) -> None:
-        """Add several mocks."""
+        """Add several mocks.
+
+        Args:
+            tools: The mocks, or a server that has them.
+
+        Raises:
+            MockConfigError: As for `add_tool`.
+        """
         if isinstance(tools, (MockTool, str)) or not isinstance(tools, Iterable):
             raise MockConfigError(
                 f"tools is {type(tools).__name__}. Give a list of MockTool, or a MockMCPServer."
@@ -47,6 +61,9 @@ class MockMCPServer:
 
     def remove_tool(self, name: str) -> None:
         """Remove every mock of a name.
+
+        Args:
+            name: The name.
 
         Raises:
             KeyError: No mock has the name.
@@ -103,9 +120,16 @@ class MockMCPServer:
     def call_tool(self, name: str, args: dict[str, Any] | None = None) -> dict[str, Any]:
         """Call a mock directly.
 
+        Args:
+            name: The tool's name.
+            args: The arguments, checked against the mock's `parameters`.
+
         Returns:
             `{"result": answer}`, or `{"error": ...}` with a text for a call that reached no answer and a
             `{"message", "code"}` mapping for a tool that failed.
+
+        Raises:
+            MockConfigError: The mock is a spy, and there is no real tool here.
         """
         args = {} if args is None else args
         answer = self._called(name, args)
@@ -136,7 +160,11 @@ class MockMCPServer:
             return {"error": {"message": str(error)}}
 
     def overlaid(self, tools: MockMCPServer | Iterable[MockTool]) -> MockMCPServer:
-        """Give a set in which these mocks are looked up before this set's; both write to this call log."""
+        """Give a set in which these mocks are looked up before this set's; both write to this call log.
+
+        Args:
+            tools: The mocks to look up first; one without `when=` takes the place of all of its name.
+        """
         over = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         replaced = {tool.name for tool in over if tool.when is None}
         kept = (tool for tool in self._tools if tool.when is not None or tool.name not in replaced)

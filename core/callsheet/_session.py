@@ -166,7 +166,7 @@ class Session:
             return
         if not self._inventory.complete:
             self._inventory.check_mocks(self.tools.tool_names)
-            if self.model is not None:
+            if self._strict and self.model is not None:
                 self._inventory.check_scripts(self.model.agent_names)
         if self._strict and self.model is not None:
             self.model.check_used_up()
@@ -230,7 +230,7 @@ class Session:
             if attempt.mock is None:
                 answer = attempt.record.response = real()
             else:
-                answer = attempt.answered(attempt.mock.answer(attempt.checked_args()))
+                answer = attempt.answered(attempt.mock.answer(attempt.checked_args(attempt.mock)))
         return answer
 
     async def answer_tool_async(self, request: ToolRequest, real: Callable[[], Awaitable[T]]) -> T | Any:
@@ -240,7 +240,7 @@ class Session:
             if attempt.mock is None:
                 answer = attempt.record.response = await real()
             else:
-                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args()))
+                answer = attempt.answered(await attempt.mock.answer_async(attempt.checked_args(attempt.mock)))
         return answer
 
     def answer_model(self, request: ModelRequest) -> ModelReply:
@@ -322,10 +322,6 @@ class Session:
         """Note the tools an agent turned out to have, where that could not be known before."""
         if not self._inventory.complete:
             self._inventory = self._inventory.joined(agent, names)
-
-    def annotate(self, **metadata: Any) -> None:
-        """Put more into `result.metadata`."""
-        self.metadata.update(metadata)
 
     def finish(self, *, response: str, output: Any = None, native: Any = None) -> None:
         """Note the final answer of the session's latest top run."""

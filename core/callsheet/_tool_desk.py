@@ -148,8 +148,8 @@ class ToolAttempt:
         self._finished = finished
         self._begun = 0.0
 
-    def checked_args(self) -> dict[str, Any]:
-        """Give the arguments the mock answers.
+    def checked_args(self, mock: MockTool) -> dict[str, Any]:
+        """Give the arguments a mock answers.
 
         Raises:
             InvalidArgumentsError: The schema does not accept them.
@@ -158,16 +158,15 @@ class ToolAttempt:
         request, args = self.request, self.record.args
         if request.args is None or args is None:
             raise InvalidArgumentsError(f"The arguments are not a JSON object: {request.raw_args!r}")
-        if self.mock is not None:
-            if request.check is not None:
-                request.check()
-            self.mock.check(request.args, schema=request.schema)
-            if request.timeout is not None and self.mock.delay > request.timeout:
-                self.mock.note(args)
-                raise ToolTimedOutError(
-                    f"Tool {request.name!r} timed out after {request.timeout:g} seconds.",
-                    timeout=request.timeout,
-                )
+        if request.check is not None:
+            request.check()
+        mock.check(request.args, schema=request.schema)
+        if request.timeout is not None and mock.delay > request.timeout:
+            mock.note(args)
+            raise ToolTimedOutError(
+                f"Tool {request.name!r} timed out after {request.timeout:g} seconds.",
+                timeout=request.timeout,
+            )
         return args
 
     def answered(self, answer: Any) -> Any:

@@ -60,7 +60,11 @@ class ToolCall:
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True, compare=False)
 
     def to_dict(self, *, full: bool = False) -> dict[str, Any]:
-        """Give name, args, and response and error where set; every field with `full=True`."""
+        """Give the call as a dict.
+
+        Args:
+            full: Every field, instead of name, args, and response and error where set.
+        """
         if full:
             return {f.name: getattr(self, f.name) for f in fields(self)}
         short: dict[str, Any] = {"name": self.name, "args": self.args}
@@ -130,7 +134,13 @@ class TraceEntry:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the model calls of a run cost, in requests and tokens."""
+    """What the model calls of a run cost.
+
+    Args:
+        requests: The number of model requests.
+        input_tokens: The tokens sent.
+        output_tokens: The tokens received.
+    """
 
     requests: int = 0
     input_tokens: int = 0

@@ -90,6 +90,12 @@ class Partial(Matcher):
     """Accepts a mapping that has these keys with these values, whatever others it has.
 
     Each value is compared whole; a `Partial` inside makes the inside partial too.
+
+    Args:
+        expected: The keys and values; a value may be a matcher.
+
+    Raises:
+        ExpectationError: It is no mapping.
     """
 
     def __init__(self, expected: Mapping[Any, Any]) -> None:

@@ -86,7 +86,12 @@ class Immediately(_Group):
 
 
 class Before(_Group):
-    """Both happen, and the second not until the first has: there is none in an earlier or the same batch."""
+    """Both happen, and the second not until the first has: there is none in an earlier or the same batch.
+
+    Args:
+        first: A call or a pattern.
+        second: A call or a pattern.
+    """
 
     def __init__(self, first: Any, second: Any) -> None:
         super().__init__(first, second)
@@ -99,7 +104,11 @@ class Before(_Group):
 
 
 class Optional(_Group):
-    """The item, or nothing; it matters where extras are forbidden."""
+    """The item, or nothing; it matters where extras are forbidden.
+
+    Args:
+        item: A call or a pattern.
+    """
 
     def __init__(self, item: Any) -> None:
         super().__init__(item)
@@ -110,7 +119,11 @@ class Optional(_Group):
 
 
 class Never(_Group):
-    """The item does not happen: inside `InOrder`, between its neighbours; elsewhere, anywhere."""
+    """The item does not happen: inside `InOrder`, between its neighbours; elsewhere, anywhere.
+
+    Args:
+        item: A call or a pattern.
+    """
 
     def __init__(self, item: Any) -> None:
         super().__init__(item)

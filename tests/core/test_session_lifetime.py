@@ -250,10 +250,3 @@ def test_a_block_is_left_by_the_code_inside_and_still_holds_for_what_it_started(
 )
 def test_a_session_says_whether_a_tool_could_run_for_real(tools, unmocked, may):
     assert Session(tools=tools, unmocked=unmocked).may_run(["search"]) is may
-
-
-def test_an_annotation_of_a_session_is_in_the_results_metadata():
-    session = Session(metadata={"case": 1})
-    session.annotate(kickoff="k1")
-    assert session.result.metadata["kickoff"] == "k1"
-    assert session.result.metadata["case"] == 1

@@ -13,7 +13,6 @@ from callsheet.adapters import (
     CallRecord,
     InvalidArgumentsError,
     Inventory,
-    MockConfigError,
     ModelRequest,
     Patch,
     PatchSet,
@@ -157,6 +156,8 @@ def answered_model(original: Callable[..., Any]) -> Callable[..., Any]:
 class ToyAdapter(BaseAdapter[ToyAgent]):
     framework_name = "toy"
     agent_description = "a ToyAgent"
+    model_type = ToyModel
+    model_description = "a ToyModel"
     patches = PatchSet(patches)
 
     @classmethod
@@ -171,11 +172,6 @@ class ToyAdapter(BaseAdapter[ToyAgent]):
             found[agent.name] = [tool.name for tool in agent.tools]
             waiting.extend(tool.agent for tool in agent.tools if tool.agent is not None)
         return Inventory(found, complete=not self.agent.dynamic)
-
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, ToyModel):
-            raise MockConfigError(f"model is {type(model).__name__}. Give a FakeModel or a ToyModel.")
-        return model
 
     async def _run(self, session: Any, message: Any, history: Any, options: dict[str, Any]) -> None:
         await ToyRunner().run(self.agent, message, history=history, **options)

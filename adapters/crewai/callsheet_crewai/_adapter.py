@@ -32,6 +32,8 @@ class CrewAIAdapter(BaseAdapter[Any]):
 
     framework_name = "crewai"
     agent_description = "a crewai Crew, Agent or Flow, or a function without parameters that builds one"
+    model_type = BaseLLM
+    model_description = "a crewai.BaseLLM"
     patches = PATCHES
 
     @classmethod
@@ -57,15 +59,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
         return surroundings
 
     def _inventory(self) -> Inventory:
-        return inventory(self.agent) if self.handles(self.agent) else Inventory(complete=False)
-
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, BaseLLM):
-            raise MockConfigError(
-                f"model is {type(model).__name__}. Give a callsheet.FakeModel, a crewai.BaseLLM, "
-                "or None to leave the agents their own."
-            )
-        return model
+        return inventory(self.agent)
 
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
@@ -93,7 +87,7 @@ class CrewAIAdapter(BaseAdapter[Any]):
 
     def _root(self, session: Session, history: Sequence[Any] | None) -> Any:
         if history:
-            session.annotate(history=list(history))
+            session.metadata["history"] = list(history)
         if self.handles(self.agent):
             return self.agent
         built = self.agent()

@@ -6,10 +6,11 @@ from typing import Any
 
 from crewai.agents.agent_builder.base_agent import BaseAgent
 from crewai.task import Task
+from crewai.tools.base_tool import BaseTool
 from crewai.utilities.string_utils import sanitize_tool_name
 
 from callsheet.adapters import Inventory
-from callsheet_crewai._objects import agents_of, reachable
+from callsheet_crewai._objects import reachable
 from callsheet_crewai._tools import aliases
 
 # What CrewAI hands an agent itself while it runs.
@@ -18,16 +19,19 @@ _OPEN_ENDED = ("apps", "knowledge", "knowledge_sources", "mcps", "memory", "mult
 
 def inventory(root: Any) -> Inventory:
     """Give what is known before a run; CrewAI adds agents and tools while one runs."""
+    parts = list(reachable(root))
+    agents = [part for part in parts if isinstance(part, BaseAgent)]
     found: dict[str, set[str]] = {}
-    for agent in agents_of(root):
+    for agent in agents:
         found.setdefault(agent.role.strip(), set()).update(tool_names(agent.tools))
-    for task in (part for part in reachable(root) if isinstance(part, Task)):
-        if task.agent is not None:
+    for task in parts:
+        if isinstance(task, Task) and task.agent is not None:
             found.setdefault(task.agent.role.strip(), set()).update(tool_names(task.tools))
+    if loose := tool_names(part for part in parts if isinstance(part, BaseTool)):
+        # Nobody's yet: a function that builds agents refers to them.
+        found.setdefault("", set()).update(loose)
     alone = isinstance(root, BaseAgent)
-    settled = frozenset(
-        agent.role.strip() for agent in agents_of(root) if alone and not _is_open_ended(agent)
-    )
+    settled = frozenset(agent.role.strip() for agent in agents if alone and not _is_open_ended(agent))
     return Inventory(found, complete=False, settled=settled)
 
 

@@ -108,6 +108,20 @@ def given_abilities(original: Callable[..., Any]) -> Callable[..., Any]:
     return supports_function_calling
 
 
+def with_headers(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace what settles the parameters of a request: the session's headers go with it."""
+
+    @wraps(original)
+    def prepare(self: Any, *args: Any, **kwargs: Any) -> Any:
+        params = original(self, *args, **kwargs)
+        scope = current_scope()
+        if scope is None or not scope.session.headers or not _sends_extra_headers(self):
+            return params
+        return {**params, "extra_headers": {**(params.get("extra_headers") or {}), **scope.session.headers}}
+
+    return prepare
+
+
 def judged_functions(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `BaseLLM._handle_tool_execution`, by which an LLM runs a function it was given."""
 
@@ -243,6 +257,11 @@ def _asked(llm: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Asked | 
     if session.model is None:
         session.note_request(asked.request())
     return asked
+
+
+def _sends_extra_headers(llm: Any) -> bool:
+    module = type(llm).__module__
+    return module == "crewai.llm" or ".openai" in module or ".anthropic" in module
 
 
 def _own_or_given(asked: _Asked) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from inspect import getclosurevars, isfunction
+from inspect import getclosurevars, isclass, isfunction, unwrap
 from typing import Any
 
 from crewai.agents.agent_builder.base_agent import BaseAgent
@@ -18,7 +18,8 @@ ROOTS = (Crew, BaseAgent, Flow)
 def reachable(root: Any) -> Iterator[BaseModel | list[Any] | dict[Any, Any] | set[Any]]:
     """Give every model and container that can be reached from an object, itself first.
 
-    A function leads to the crews, agents and flows it refers to: that is how a tool holds the agent it runs.
+    A function leads to the crews, agents, flows and tools it refers to, and to the functions beside it:
+    that is how a tool holds the agent it runs, a flow its crews, and a factory what it builds from.
     """
     seen: set[int] = set()
     waiting: list[Any] = [root]
@@ -29,15 +30,12 @@ def reachable(root: Any) -> Iterator[BaseModel | list[Any] | dict[Any, Any] | se
         seen.add(id(value))
         if isfunction(value):
             waiting.extend(_referred(value))
+        elif isclass(value):
+            waiting.extend(_methods(value))
         elif isinstance(value, (BaseModel, list, dict, set, tuple)):
             if not isinstance(value, tuple):
                 yield value
             waiting.extend(_parts(value))
-
-
-def agents_of(root: Any) -> list[BaseAgent]:
-    """Give every agent that can be reached from an object."""
-    return [found for found in reachable(root) if isinstance(found, BaseAgent)]
 
 
 def _parts(value: Any) -> Iterable[Any]:
@@ -45,17 +43,16 @@ def _parts(value: Any) -> Iterable[Any]:
         return list(value.values())
     if not isinstance(value, BaseModel):
         return list(value)
-    methods = _methods(value) if isinstance(value, (BaseTool, Flow)) else ()
+    methods = _methods(type(value)) if isinstance(value, (BaseTool, Flow)) else ()
     return [*vars(value).values(), *(value.__pydantic_private__ or {}).values(), *methods]
 
 
-def _methods(value: Any) -> Iterator[Any]:
-    own = (
-        cls for cls in type(value).__mro__ if cls.__module__.partition(".")[0] not in ("crewai", "pydantic")
-    )
-    for cls in own:
-        for member in vars(cls).values():
-            yield getattr(member, "__wrapped__", member)
+def _methods(cls: type) -> Iterator[Any]:
+    own = (base for base in cls.__mro__ if _package(base) not in ("builtins", "crewai", "pydantic", "typing"))
+    for base in own:
+        for member in vars(base).values():
+            # A flow's methods are objects around functions.
+            yield unwrap(getattr(member, "_meth", member))
 
 
 def _referred(function: Any) -> Iterator[Any]:
@@ -64,5 +61,10 @@ def _referred(function: Any) -> Iterator[Any]:
     except (TypeError, ValueError):  # a closure cell can still be empty
         return
     for value in (*named.nonlocals.values(), *named.globals.values()):
-        if isinstance(value, (*ROOTS, BaseTool)):
+        beside = (isfunction(value) or isclass(value)) and _package(value) == _package(function)
+        if beside or isinstance(value, (*ROOTS, BaseTool)):
             yield value
+
+
+def _package(value: Any) -> str:
+    return str(value.__module__).partition(".")[0]

@@ -18,8 +18,10 @@ from callsheet_crewai._models import (
     counted_offline,
     given_abilities,
     judged_functions,
+    with_headers,
 )
 from callsheet_crewai._native_calls import executed_call, executed_step_call
+from callsheet_crewai._people import asked_by_flow, asked_person, asked_person_async
 from callsheet_crewai._runs import (
     adelegated_run,
     afinishing,
@@ -70,6 +72,11 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("agent.core", "Agent", "kickoff_async", akickoff_run),
     ("agent.core", "Agent", "get_mcp_tools", mocked_mcp_tools),
     ("lite_agent", "LiteAgent", "kickoff", kickoff_run),
+    ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input", asked_person),
+    ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input_async", asked_person_async),
+    ("flow.runtime", "Flow", "_request_human_feedback", asked_by_flow),
+    ("flow.async_feedback.providers", "ConsoleProvider", "request_feedback", asked_by_flow),
+    ("flow.async_feedback.providers", "ConsoleProvider", "request_input", asked_by_flow),
     ("crew", "Crew", "kickoff", finishing),
     ("crew", "Crew", "akickoff", afinishing),
     ("flow.runtime", "Flow", "kickoff_async", afinishing),
@@ -94,6 +101,8 @@ _TOOL_METHODS: dict[str, Replace] = dict.fromkeys(("run", "arun", "_run", "_arun
 _MODEL_METHODS: dict[str, Replace] = {
     "call": answered_call,
     "acall": answered_acall,
+    "_prepare_completion_params": with_headers,
+    "_prepare_responses_params": with_headers,
     "get_input_tokens_count": counted_offline,
     "supports_function_calling": given_abilities,
 }

@@ -134,7 +134,6 @@ def answered_function(name: str, function: Callable[..., Any]) -> Callable[..., 
         scope = current_scope()
         if scope is None:
             return function(**kwargs)
-        scope.session.note_tools(_agent(scope), [name])
         request = ToolRequest(name=name, args=kwargs, agent=_agent(scope))
         return _answer(scope, request, function, lambda: function(**kwargs))
 
@@ -222,8 +221,6 @@ def _request(scope: Scope, tool: Any, args: dict[str, Any] | None, check: Callab
     elif type(tool).__name__ in _MCP:
         kind = "mcp"
     agent, names = _agent(scope), (sanitize_tool_name(tool.name), *aliases(tool))
-    if not scope.session.tool_names.issuperset(names):
-        scope.session.note_tools(agent, names)
     return ToolRequest(
         name=names[0] if asked is None else asked.name,
         args=args,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableBinding
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_langgraph._inventory import inventory
 from callsheet_langgraph._messages import with_history
 from callsheet_langgraph._outcome import messages_in
@@ -21,18 +21,19 @@ from callsheet_langgraph._patches import PATCHES
 class LangGraphAdapter(BaseAdapter[Any]):
     """A compiled LangGraph graph, a LangChain agent or an entrypoint, wrapped for tests.
 
-    Sub-graphs, graphs called by tools and handoffs run; their tools are judged one by one. An agent's name is
-    its graph's, or its node's where the graph has none. `**options` of a run go to the graph's `invoke`
-    (`config`, `context`, `interrupt_before`, ...). A graph that has a checkpointer remembers what happens under
-    test apart from its own saver, in a thread of the test's own where the config names none.
+    Sub-graphs, graphs called by tools and handoffs run; their tools are judged one by one. An agent's name
+    is its graph's, or its node's where the graph has none. `**options` of a run go to the graph's `invoke`
+    (`config`, `context`, `interrupt_before`, ...). A graph that has a checkpointer remembers what happens
+    under test apart from its own saver, in a thread of the test's own where the config names none.
     """
 
     framework_name = "langgraph"
     agent_description = "a compiled graph: what create_agent, StateGraph.compile or @entrypoint gives"
+    model_type = BaseChatModel
+    model_description = "a LangChain chat model"
     patches = PATCHES
 
     _threads = 0
-    _known: Inventory | None = None
 
     @classmethod
     def handles(cls, agent: object) -> bool:
@@ -47,17 +48,7 @@ class LangGraphAdapter(BaseAdapter[Any]):
         return {"history": messages_in(result.native) or result.to_messages()}
 
     def _inventory(self) -> Inventory:
-        if self._known is None:
-            self._known = inventory(_unbound(self.agent))
-        return self._known
-
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, BaseChatModel):
-            raise MockConfigError(
-                f"model is {type(model).__name__}. Give a callsheet.FakeModel, a LangChain chat model, "
-                "or None to leave the graph its own."
-            )
-        return model
+        return inventory(_unbound(self.agent))
 
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

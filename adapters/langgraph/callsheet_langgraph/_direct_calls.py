@@ -1,7 +1,7 @@
 """Calls of a tool's own function that go past the tool.
 
-`tool.func(...)` is answered like the tool. A plain function that a node calls by its name is out of reach of every
-patch; a node whose code does that to the function of a tool is refused instead.
+`tool.func(...)` is answered like the tool. A plain function that a node calls by its name is out of reach of
+every patch; a node whose code does that to the function of a tool is refused instead.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope
 from langchain_core.tools import BaseTool
 
+from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope
 from callsheet_langgraph._call_sites import direct_calls
 from callsheet_langgraph._traits import kind_of, runs_unmocked, visible_args
 

@@ -7,11 +7,11 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from callsheet.adapters import Inventory
 from langchain_core.tools import BaseTool
 from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import PregelProtocol
 
+from callsheet.adapters import Inventory
 from callsheet_langgraph._references import is_users, reachable
 
 UNNAMED = "LangGraph"
@@ -19,15 +19,23 @@ UNNAMED = "LangGraph"
 _AGENT_MODULES = ("langchain.agents.factory", "langgraph.prebuilt.chat_agent_executor")
 
 _agents: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+_inventories: WeakKeyDictionary[Any, Inventory] = WeakKeyDictionary()
 _tools: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 
 
 def inventory(root: Any) -> Inventory:
-    """Walk a graph, its sub-graphs, and the code of its nodes and tools.
+    """Give what a graph, its sub-graphs, and the code of its nodes and tools can be seen to reach.
 
-    What the application's own nodes and middleware can do while they run is only known then, so the walk is
+    What the application's own nodes and middleware can do while they run is only known then, so this is
     complete only for graphs that have none.
     """
+    known = _inventories.get(root)
+    if known is None:
+        known = _inventories[root] = _walk(root)
+    return known
+
+
+def _walk(root: Any) -> Inventory:
     found = list(reachable(root))
     graphs = [thing for thing in found if isinstance(thing, Pregel)]
     tools = [thing for thing in found if isinstance(thing, BaseTool)]

@@ -1,7 +1,8 @@
 """Checkpoints and cached node results of a test, apart from the application's own.
 
-What a graph remembers under test is remembered for the adapter, so that a conversation goes on; the application's
-saver is read and never written. Cached results are kept for one session: another test's answer must not come back.
+What a graph remembers under test is remembered for the adapter, so that a conversation goes on; the
+application's saver is read and never written. Cached results are kept for one session: another test's
+answer must not come back.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from callsheet.adapters import Session, active_scope
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
+
+from callsheet.adapters import Session, active_scope
 
 _scratch: WeakKeyDictionary[Any, dict[int, ScratchSaver]] = WeakKeyDictionary()
 _caches: WeakKeyDictionary[Session, InMemoryCache[Any]] = WeakKeyDictionary()

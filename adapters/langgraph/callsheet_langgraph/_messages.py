@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from callsheet.adapters import CallRecord, Session, TraceEntry, Usage, message_text, parse_arguments
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
@@ -15,6 +14,8 @@ from langchain_core.messages import (
     convert_to_openai_messages,
 )
 from langgraph.types import Command
+
+from callsheet.adapters import CallRecord, Session, TraceEntry, Usage, message_text, parse_arguments
 
 # Content blocks by which a provider tells of a tool it ran itself, and of what that gave.
 _HOSTED_RESULTS = ("server_tool_result", "_tool_result")
@@ -28,11 +29,15 @@ _OPENAI_HOSTED = (
 
 
 def text_of(message: BaseMessage) -> str:
-    """Give a message's text; content of another kind as JSON."""
+    """Give a message's text; what a tool gave that is no text as JSON."""
     content = message.content
     if isinstance(content, str):
         return content
-    return message_text(content) or (json.dumps(content, default=str) if content else "")
+    text = message_text(content)
+    # Blocks of a reply that are no text are its calls and thoughts.
+    if text or not content or isinstance(message, AIMessage):
+        return text
+    return json.dumps(content, default=str)
 
 
 def openai_messages(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
@@ -169,20 +174,21 @@ def _without_empty_content(message: Any) -> Any:
 
 
 def _listed(messages: Any) -> Sequence[Any]:
-    if isinstance(messages, (list, tuple)) and not _is_pair(messages):
-        return messages
+    match messages:
+        case (str(), str()):
+            # One message as a pair of role and content.
+            return (messages,)
+        case list() | tuple():
+            return messages
     return () if messages is None else (messages,)
 
 
-def _is_pair(message: Any) -> bool:
-    return isinstance(message, tuple) and len(message) == 2 and all(isinstance(part, str) for part in message)
-
-
 def _role_and_content(message: Any) -> tuple[str, Any]:
-    if isinstance(message, BaseMessage):
-        return message.type, message.content
-    if isinstance(message, Mapping):
-        return str(message.get("role", message.get("type"))), message.get("content")
-    if _is_pair(message):
-        return message
+    match message:
+        case BaseMessage():
+            return message.type, message.content
+        case Mapping():
+            return str(message.get("role", message.get("type"))), message.get("content")
+        case (str(role), content):
+            return role, content
     return "user" if isinstance(message, str) else "", message

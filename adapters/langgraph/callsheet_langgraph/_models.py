@@ -8,10 +8,10 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import ModelRequest, Scope, active_scope
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
+from callsheet.adapters import ModelRequest, Scope, active_scope
 from callsheet_langgraph._messages import calls_of, latest_told, note_told, text_of, usage_of
 from callsheet_langgraph._places import Place, order_of
 from callsheet_langgraph._scripted_model import scripted
@@ -94,8 +94,9 @@ def answered_events(original: Callable[..., Any]) -> Callable[..., Any]:
             yield from original(self, messages, stream=stream, **kwargs)
             return
         call = ModelCall(scope, self, messages, kwargs)
-        yield from original(call.model, messages, stream=stream, **call.options)
-        call.replied(stream.output_message)
+        for event in original(call.model, messages, stream=stream, **call.options):
+            call.replied_at_last(stream)
+            yield event
 
     return _iter_v2_events
 
@@ -112,8 +113,8 @@ def answered_aevents(original: Callable[..., Any]) -> Callable[..., Any]:
             return
         call = ModelCall(scope, self, messages, kwargs)
         async for event in original(call.model, messages, stream=stream, **call.options):
+            call.replied_at_last(stream)
             yield event
-        call.replied(stream.output_message)
 
     return _aiter_v2_events
 
@@ -134,6 +135,7 @@ class ModelCall:
         session, place = scope.session, scope.place
         session.require_open("A model call")
         self._session = session
+        self._filed = False
         self._run = scope.run or session.recording.outside
         self._place: Place | None = place
         self._order = order_of(place, scope.run)
@@ -166,6 +168,7 @@ class ModelCall:
         """File the reply."""
         if not isinstance(message, AIMessage):
             return
+        self._filed = True
         agent = self._place.speaker if self._place is not None else None
         calls = calls_of(message, agent)
         outputs = output_tools(self.options, self._tools)
@@ -181,6 +184,11 @@ class ModelCall:
             metadata=self._place.metadata if self._place is not None else None,
             order=self._order,
         )
+
+    def replied_at_last(self, stream: Any) -> None:
+        """File the reply of a stream of events once it is whole; who reads it may stop right there."""
+        if not self._filed and stream.output_message is not None:
+            self.replied(stream.output_message)
 
     def recorded(self, chunks: Iterator[Any]) -> Iterator[Any]:
         """Give the chunks of a streamed reply, and file the reply they make."""

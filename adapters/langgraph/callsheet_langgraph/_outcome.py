@@ -23,7 +23,7 @@ def messages_in(result: Any) -> Sequence[Any]:
 
 
 def final_text(result: Any) -> str:
-    """Give the last words of a result: its last reply, a tool's answer returned directly, or a text itself."""
+    """Give the last words of a result: its last reply, a tool's answer returned directly, or a text."""
     if isinstance(result, str):
         return result
     messages = messages_in(result)

@@ -11,9 +11,9 @@ from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any
 
-from callsheet.adapters import Patch, active_scope
 from langchain_core.tools import BaseTool
 
+from callsheet.adapters import Patch, active_scope
 from callsheet_langgraph._references import is_users
 from callsheet_langgraph._tools import RunningCall, is_answered, is_mocked
 
@@ -65,7 +65,7 @@ def _input_and_id(tool_input: Any, options: dict[str, Any]) -> tuple[Any, str | 
     return tool_input, options.get("tool_call_id")
 
 
-def _subclasses(base: type[BaseTool]) -> Iterator[type[BaseTool]]:
+def _subclasses(base: Any) -> Iterator[Any]:
     for subclass in base.__subclasses__():
         yield subclass
         yield from _subclasses(subclass)

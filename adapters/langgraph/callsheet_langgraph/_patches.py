@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import version
 from typing import Any
 
-from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langgraph.pregel import Pregel, _loop, _runner
 from langgraph.pregel.remote import RemoteGraph
 from langsmith import utils as langsmith
 
+from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 from callsheet_langgraph import _models, _overrides, _remote, _runs, _tasks, _tools
 from callsheet_langgraph._direct_calls import FunctionSlot
 from callsheet_langgraph._isolation import CacheSlot, SaverSlot
@@ -33,7 +33,7 @@ def patches() -> Iterator[Patch]:
     yield from _overrides.patches()
     for tool_class in (StructuredTool, Tool):
         for name in ("func", "coroutine"):
-            yield Patch(tool_class, name, lambda saved, name=name: FunctionSlot(name))
+            yield Patch(tool_class, name, partial(_slot, name))
     yield _patch(BaseChatModel, "_generate_with_cache", _models.answered_generate)
     yield _patch(BaseChatModel, "_agenerate_with_cache", _models.answered_agenerate)
     yield _patch(BaseChatModel, "stream", _models.answered_stream)
@@ -56,6 +56,10 @@ def patches() -> Iterator[Patch]:
     for name, replacement in _remote.REPLACEMENTS.items():
         yield _patch(RemoteGraph, name, replacement)
     yield _patch(langsmith, "tracing_is_enabled", _untraced)
+
+
+def _slot(name: str, _: Any) -> FunctionSlot:
+    return FunctionSlot(name)
 
 
 def _untraced(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,7 +89,7 @@ def _unsupported(why: str) -> UnsupportedFrameworkError:
     floor = ".".join(map(str, FLOOR))
     found = ", ".join(f"{name} {version(name)}" for name in ("langgraph", "langchain-core"))
     return UnsupportedFrameworkError(
-        f"callsheet-langgraph supports langgraph and langchain-core {floor} or later and found {found}: {why}. "
+        f"callsheet-langgraph supports langgraph and langchain-core {floor} or later, found {found}: {why}. "
         f'Run: pip install -U "langgraph>={floor}" "langchain-core>={floor}" callsheet-langgraph'
     )
 

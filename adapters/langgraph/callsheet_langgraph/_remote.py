@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 
 from callsheet.adapters import Scope, ToolRequest, active_scope
-
 from callsheet_langgraph._places import order_of
 
 

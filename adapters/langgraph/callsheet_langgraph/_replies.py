@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from callsheet.adapters import ModelReply
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
+from callsheet.adapters import ModelReply
 from callsheet_langgraph._structured import as_tool, plain
 
 # A chunk is a word with the white space after it, so that the chunks joined are the text.
@@ -77,16 +77,16 @@ def chunks(message: AIMessage) -> Iterator[ChatGenerationChunk]:
             yield _chunk(AIMessageChunk(content=word))
     else:
         for index, block in enumerate(message.content):
-            part = {**block, "index": index} if isinstance(block, dict) else block
-            yield _chunk(AIMessageChunk(content=[part]))
+            placed = {**block, "index": index} if isinstance(block, dict) else block
+            yield _chunk(AIMessageChunk(content=[placed]))
     asked = [(call["name"], call["id"], json.dumps(call["args"])) for call in message.tool_calls]
     asked += [(call["name"] or "", call["id"], call["args"] or "") for call in message.invalid_tool_calls]
     for index, (name, call_id, written) in enumerate(asked):
         half = len(written) // 2
         first = tool_call_chunk(name=name, id=call_id, args=written[:half], index=index)
         second = tool_call_chunk(name=None, id=None, args=written[half:], index=index)
-        for part in (first, second):
-            yield _chunk(AIMessageChunk(content="", tool_call_chunks=[part]))
+        yield _chunk(AIMessageChunk(content="", tool_call_chunks=[first]))
+        yield _chunk(AIMessageChunk(content="", tool_call_chunks=[second]))
     yield _chunk(
         AIMessageChunk(
             content="",

@@ -1,4 +1,4 @@
-"""Runs of graphs: `Pregel.invoke`, `stream`, `batch` and the same awaited, which every other way goes through."""
+"""Runs of graphs: `invoke`, `stream`, `batch` and the same awaited, which every other way goes through."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import RunRecord, Scope, Session, TraceEntry, active_scope, described
 from langchain_core.runnables.config import get_config_list
 from langgraph.pregel import Pregel
 
+from callsheet.adapters import RunRecord, Scope, Session, TraceEntry, active_scope, described
 from callsheet_langgraph._inventory import agent_name, own_tools
 from callsheet_langgraph._messages import note_told, opening
 from callsheet_langgraph._outcome import final_output, final_text, messages_in

@@ -1,7 +1,7 @@
 """A copy of the graph's own model that gives a session's scripted replies.
 
-The class stays, and with it everything LangChain asks of a model beside replies: how it binds tools, what it is
-called, whether it streams.
+The class stays, and with it everything LangChain asks of a model beside replies: how it binds tools, what
+it is called, whether it streams.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Iterator
 from copy import copy
 from typing import Any
 
-from callsheet.adapters import ModelReply, ModelRequest, Scope, ScriptError, did_you_mean, listed
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
+from callsheet.adapters import ModelReply, ModelRequest, Scope, ScriptError, did_you_mean, listed
 from callsheet_langgraph._messages import openai_messages
 from callsheet_langgraph._places import Place
 from callsheet_langgraph._replies import ai_message, chunks
@@ -117,7 +117,8 @@ class _Script:
                 return str(name)
         error = ScriptError(
             f"The script of agent {self._agent()!r} hands over to {target!r}, but no offered tool is named "
-            f"{target!r} or 'transfer_to_{wanted}'.{did_you_mean(target, names)} Offered are: {listed(names)}."
+            f"{target!r} or 'transfer_to_{wanted}'.{did_you_mean(target, names)} "
+            f"Offered are: {listed(names)}."
         )
         self._session.poison(error)
         raise error

@@ -29,7 +29,7 @@ def only_asks_graphs(body: Callable[..., Any]) -> bool:
     definition = definition_of(body)
     if definition is None:
         return False
-    known = {**body.__globals__, **inspect.getclosurevars(body).nonlocals}  # type: ignore[attr-defined]
+    known = {**body.__globals__, **inspect.getclosurevars(body).nonlocals}
     local = {argument.arg for argument in ast.walk(definition.args) if isinstance(argument, ast.arg)}
     inner = [node for statement in definition.body for node in ast.walk(statement)]
     local |= {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

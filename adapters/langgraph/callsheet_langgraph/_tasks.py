@@ -10,13 +10,12 @@ from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
 from langgraph.errors import GraphInterrupt
 
+from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
 from callsheet_langgraph._direct_calls import refuse_direct_calls
 from callsheet_langgraph._places import Order, Place
 from callsheet_langgraph._tool_errors import TimedOut, timeout_error
-
 
 _interrupts: WeakKeyDictionary[RunRecord, set[str]] = WeakKeyDictionary()
 
@@ -119,7 +118,7 @@ def _timeout(around: Place, task: Any) -> float | None:
 
 
 def _note_interrupts(run: RunRecord, place: Place, interrupt: GraphInterrupt) -> None:
-    # A sub-graph's interrupt comes by again at each node around it. Its id is random and stays out of the trace.
+    # A sub-graph's interrupt comes by again at each node around it. Its id is random: none for the trace.
     known = _interrupts.setdefault(run, set())
     for raised in interrupt.args[0] if interrupt.args else ():
         if raised.id not in known:

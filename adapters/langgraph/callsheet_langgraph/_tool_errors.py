@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest, ToolTimedOutError
 from langchain_core.tools import ToolException
+from langgraph import errors
 from pydantic_core import PydanticCustomError, ValidationError
 
-try:
-    from langgraph.errors import NodeTimeoutError
-except ImportError:  # langgraph before 1.2 has no timeouts of single nodes
-    NodeTimeoutError = None
+from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest, ToolTimedOutError
+
+# LangGraph has timeouts of single nodes, and an error of their own for them, since 1.2.
+_NodeTimeoutError: Any = getattr(errors, "NodeTimeoutError", None)
 
 
 class TimedOut(BaseException):
@@ -44,12 +45,15 @@ def as_framework_error(request: ToolRequest) -> Iterator[None]:
 def _validation_error(request: ToolRequest, problem: str) -> ValidationError:
     detail = PydanticCustomError("invalid_arguments", "{problem}", {"problem": problem})
     return ValidationError.from_exception_data(
-        request.name, [{"type": detail, "loc": (), "input": request.args}]
+        # Without a place the tool node would take the error for one of an injected argument, and say nothing.
+        request.name,
+        [{"type": detail, "loc": ("arguments",), "input": request.args}],
     )
 
 
 def timeout_error(node: str, seconds: float) -> Exception:
     """Give what LangGraph raises for a node that takes longer than it may."""
-    if NodeTimeoutError is None:
+    if _NodeTimeoutError is None:
         return TimeoutError("Timed out")
-    return NodeTimeoutError(node, seconds, kind="run", run_timeout=seconds)
+    raised: Exception = _NodeTimeoutError(node, seconds, kind="run", run_timeout=seconds)
+    return raised

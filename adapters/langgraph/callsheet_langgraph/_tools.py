@@ -1,8 +1,8 @@
 """Tools: whoever runs one asks the session first.
 
-`BaseTool.run` and `arun` are what every way of calling a tool ends in. They run on a copy of the tool whose
-`_run` and `_arun` ask the session, so that LangChain's own validation, callbacks, injected arguments and error
-handling stay around whatever answers.
+`BaseTool.run` and `arun` are what every way of calling a tool ends in. They run on a copy of the tool
+whose `_run` and `_arun` ask the session, so that LangChain's own validation, callbacks, injected arguments
+and error handling stay around whatever answers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from functools import wraps
 from typing import Any
 from weakref import WeakSet
 
-from callsheet.adapters import CallRecord, Scope, ToolRequest, active_scope
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 from pydantic import ValidationError
 
+from callsheet.adapters import CallRecord, Scope, ToolRequest, active_scope
 from callsheet_langgraph._messages import text_of
 from callsheet_langgraph._places import Place, order_of, unanswered_call
 from callsheet_langgraph._tool_errors import as_framework_error
@@ -114,7 +114,7 @@ class RunningCall:
     def stand_in(self) -> BaseTool:
         """Give a copy of the tool that asks the session when it is run."""
         tool = self.tool
-        # A cached property that reads the signature of `_run`: computed on the tool, the copy has the real one.
+        # A cached property that reads the signature of `_run`: computed here, the copy has the real one.
         getattr(tool, "_injected_args_keys", None)
         run, arun = tool._run, tool._arun
 
@@ -164,10 +164,13 @@ class RunningCall:
             self.record.outcome, self.record.error = "interrupted", None
 
     def _shaped(self, answer: Any) -> Any:
-        needs_artifact = self.tool.response_format == "content_and_artifact"
-        if needs_artifact and self.record.mocked and not (isinstance(answer, tuple) and len(answer) == 2):
-            return answer, None
-        return answer
+        if self.tool.response_format != "content_and_artifact" or not self.record.mocked:
+            return answer
+        match answer:
+            case (_, _):
+                return answer
+            case _:
+                return answer, None
 
     def _note_invalid(self, problem: str) -> None:
         self.record.attempts += 1

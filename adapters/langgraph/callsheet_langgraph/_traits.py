@@ -7,11 +7,11 @@ from types import CodeType
 from typing import Any, get_type_hints
 from weakref import WeakKeyDictionary
 
-from callsheet.adapters import Kind
 from langchain_core.tools import BaseTool
 from langchain_core.tools.base import _is_injected_arg_type, get_all_basemodel_annotations
 from langgraph.types import Command
 
+from callsheet.adapters import Kind
 from callsheet_langgraph._sub_agents import only_asks_graphs
 
 # Where the supervisor and swarm packages note the agent a tool hands over to.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from agents import Agent, Model, Runner
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_openai_agents._input import with_history
 from callsheet_openai_agents._inventory import Reach
 from callsheet_openai_agents._patches import PATCHES
@@ -22,6 +23,8 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
 
     framework_name = "openai-agents"
     agent_description = "an agents.Agent"
+    model_type = Model
+    model_description = "an agents.Model"
     patches = PATCHES
 
     @classmethod
@@ -39,14 +42,6 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
         self.reach.check_hosted(iter(self.tools))
         return self.reach.inventory()
 
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, Model):
-            raise MockConfigError(
-                f"model is {type(model).__name__}. Give a callsheet.FakeModel, an agents.Model, "
-                "or None to leave the agent its own."
-            )
-        return model
-
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> None:
@@ -55,4 +50,14 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
     async def _stream(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> AsyncIterator[Any]:
-        return Runner.run_streamed(self.agent, with_history(message, history), **options).stream_events()
+        return _events(Runner.run_streamed(self.agent, with_history(message, history), **options))
+
+
+async def _events(streamed: Any) -> AsyncIterator[Any]:
+    try:
+        async for event in streamed.stream_events():
+            yield event
+    except Exception:
+        # The run's task was cancelled and has yet to say how it ended.
+        await asyncio.wait({streamed.run_loop_task})
+        raise

@@ -9,9 +9,10 @@ from typing import Any, get_args, get_type_hints
 from weakref import WeakKeyDictionary
 
 from agents import FunctionTool
-from callsheet.adapters import MockAnswerError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
+
+from callsheet.adapters import MockAnswerError
 
 # The types of one content item of a tool's output.
 _CONTENT = ("text", "image", "file")
@@ -97,7 +98,7 @@ def _adapter(own: Any) -> TypeAdapter[Any] | None:
     if function is None:
         return None
     called = function if inspect.isroutine(function) else type(function).__call__
-    annotation = get_type_hints(called, include_extras=True).get("return")
+    annotation = get_type_hints(called, include_extras=True).get("return", Any)
     return TypeAdapter(annotation) if any(map(_is_model, _parts(annotation))) else None
 
 

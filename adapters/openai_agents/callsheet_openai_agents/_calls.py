@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from callsheet.adapters import CallRecord, parse_arguments
 from pydantic import BaseModel
+
+from callsheet.adapters import CallRecord, parse_arguments
 
 # What an item of each type calls, where the item itself does not say.
 _NAMES = {

@@ -7,8 +7,8 @@ from functools import wraps
 from typing import Any
 
 from agents import AsyncComputer, Computer, UserError
-from callsheet.adapters import Patch, active_scope
 
+from callsheet.adapters import Patch, active_scope
 from callsheet_openai_agents._inventory import all_names
 from callsheet_openai_agents._local_tools import answered, placed, text
 

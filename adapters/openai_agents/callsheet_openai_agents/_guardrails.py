@@ -18,7 +18,9 @@ def note_guardrails(session: Session, ended: Any, error: BaseException | None = 
         ended: What the SDK gives of a run that ended or failed, or None.
         error: The exception that ended the run, if one did.
     """
-    said = [*_of_run(ended), *_of_error(error)]
+    # Whether what tripped is among the run's results, or only in the exception, differs.
+    said = [*_of_error(error)]
+    said += [one for one in _of_run(ended) if not (one["tripped"] and one in said)]
     if said:
         # Guardrails run beside each other and end in any order.
         said.sort(key=lambda one: (_KINDS.index(one["kind"]), one["name"]))
@@ -28,12 +30,10 @@ def note_guardrails(session: Session, ended: Any, error: BaseException | None = 
 def _of_run(ended: Any) -> Iterator[dict[str, Any]]:
     for kind in _KINDS:
         for result in getattr(ended, f"{kind}_guardrail_results", ()):
-            if not _tripped(result.output):
-                yield _described(kind, result.guardrail, result.output)
+            yield _described(kind, result.guardrail, result.output)
 
 
 def _of_error(error: BaseException | None) -> Iterator[dict[str, Any]]:
-    # What tripped is not always among the run's results, so it is taken from the exception.
     name = type(error).__name__
     for kind in _KINDS:
         if name == f"{kind.title().replace('_', '')}GuardrailTripwireTriggered":

@@ -7,8 +7,8 @@ from typing import Any
 
 from agents import RunHooks
 from agents.lifecycle import RunHooksBase
-from callsheet.adapters import RunRecord, Session, Usage
 
+from callsheet.adapters import RunRecord, Session, Usage
 from callsheet_openai_agents._calls import recorded_calls
 from callsheet_openai_agents._inventory import agent_name, handoff_name
 

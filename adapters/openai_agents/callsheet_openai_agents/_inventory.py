@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from agents import Agent, FunctionTool, Handoff
-from callsheet.adapters import Inventory, MockConfigError, MockTool, Session
 
+from callsheet.adapters import Inventory, MockConfigError, MockTool, Session
 from callsheet_openai_agents._mcp import mcp_binding
 
 # Tools that a provider runs, by the names of their classes; some came after the floor.
@@ -17,7 +17,7 @@ _HOSTED = ("CodeInterpreterTool", "FileSearchTool", "HostedMCPTool", "ImageGener
 class Reach:
     """Every agent that can be reached from one, by handoffs and agents used as tools.
 
-    Of several agents with one name, the second is called "Name#2": scripts, mocks and records tell them apart.
+    Of several agents with one name the second is called "Name#2", in scripts, mocks and records alike.
 
     Args:
         root: The agent.
@@ -57,8 +57,8 @@ class Reach:
         for mock in mocks:
             if mock.name.rpartition(".")[2] in hosted and not mock.is_spy:
                 raise MockConfigError(
-                    f"{mock.name!r} runs at the provider, where no mock can answer. Script what the provider would "
-                    'have answered as an item of a reply: FakeModel([{"native": [item]}, ...]); '
+                    f"{mock.name!r} runs at the provider, where no mock can answer. Script what the provider "
+                    'would have answered as an item of a reply: FakeModel([{"native": [item]}, ...]); '
                     f"MockTool.spy({mock.name!r}) lets the agent's own model use it."
                 )
 
@@ -89,11 +89,12 @@ def called(tool: Any) -> str:
 
 def other_names(tool: Any) -> tuple[str, ...]:
     """Give the further names of a tool: with its namespace, or as its MCP server lists it."""
-    names = [tool.name, getattr(tool, "qualified_name", tool.name)]
-    binding = mcp_binding(tool)
-    if binding is not None:
-        names += [".".join(binding), binding[1]]
-    return tuple(name for name in dict.fromkeys(names) if name != called(tool))
+    name, binding = called(tool), mcp_binding(tool)
+    qualified = getattr(tool, "qualified_name", name)
+    if binding is None and tool.name == name == qualified:
+        return ()
+    mcp_names = (".".join(binding), binding[1]) if binding is not None else ()
+    return tuple(other for other in dict.fromkeys((tool.name, qualified, *mcp_names)) if other != name)
 
 
 def handoff_name(target: Agent[Any] | Handoff[Any, Any]) -> str:

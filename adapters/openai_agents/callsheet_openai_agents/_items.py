@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 from uuid import uuid4
 
-from callsheet.adapters import ScriptedCall
 from openai.types.responses import (
     ResponseApplyPatchToolCall,
     ResponseComputerToolCall,
@@ -19,6 +18,7 @@ from openai.types.responses import (
 from openai.types.responses.response_output_item import LocalShellCall
 from pydantic import TypeAdapter
 
+from callsheet.adapters import ScriptedCall
 from callsheet_openai_agents._inventory import all_names
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, NamedTuple
 
 from agents import ShellCallOutcome, ShellCommandOutput, ShellResult
 from agents import tool as tools
+from pydantic_core import to_json
+
 from callsheet.adapters import (
     MockAnswerError,
     Patch,
@@ -16,8 +18,6 @@ from callsheet.adapters import (
     did_you_mean,
     listed,
 )
-from pydantic_core import to_json
-
 from callsheet_openai_agents._calls import call_id, local_arguments
 from callsheet_openai_agents._inventory import agent_name, all_names
 from callsheet_openai_agents._slots import StandIn, slot_patch
@@ -59,6 +59,7 @@ def placed(original: Any) -> Any:
     """Replace an action's `execute`: what it runs finds the agent and the call in the scope."""
     execute = original.__func__
 
+    @classmethod  # type: ignore[misc]
     @wraps(execute)
     async def find_in_scope(cls: Any, *, agent: Any, **kwargs: Any) -> Any:
         scope = active_scope()
@@ -69,7 +70,7 @@ def placed(original: Any) -> Any:
         with scope.session.inside(scope.run, scope.call, place=place):
             return await execute(cls, agent=agent, **kwargs)
 
-    return classmethod(find_in_scope)
+    return find_in_scope
 
 
 class RawText(StandIn):
@@ -157,8 +158,9 @@ def _command_output(given: Mapping[str, Any]) -> ShellCommandOutput:
     for key in given:
         if key not in _COMMAND_KEYS:
             raise MockAnswerError(
-                f"The mock of a shell answers {key!r}, which no command has.{did_you_mean(str(key), _COMMAND_KEYS)} "
-                f"Answer a text, an agents.ShellResult, or dicts of {listed(_COMMAND_KEYS)}."
+                f"The mock of a shell answers {key!r}, which no command has."
+                f"{did_you_mean(str(key), _COMMAND_KEYS)} Answer a text, an agents.ShellResult, or "
+                f"dicts of {listed(_COMMAND_KEYS)}."
             )
     return ShellCommandOutput(
         stdout=given.get("stdout", ""),

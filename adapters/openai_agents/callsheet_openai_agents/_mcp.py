@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from typing import Any
 
-from callsheet.adapters import MockTool, Session, active_scope
 from mcp.types import Tool
+
+from callsheet.adapters import MockTool, Session, active_scope
 
 _ANY_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": True}
 
@@ -62,11 +63,13 @@ def _declared(session: Session, server: Any, agent: Any) -> Iterator[Tool]:
             mocks[name] = mock
     for name, mock in mocks.items():
         schema = mock.schema if mock.schema is not None else _ANY_ARGUMENTS
-        yield Tool(name=name, description=mock.description, inputSchema=dict(schema))
+        yield Tool.model_validate(
+            {"name": name, "description": mock.description, "inputSchema": dict(schema)}
+        )
 
 
 def _own_name(session: Session, name: str, server: Any, agent: Any) -> str | None:
-    """Give the name under which the server would list a mocked tool, or None where it is not this server's."""
+    """Give the name by which the server would list a mocked tool, or None where it is not its."""
     if name in session.declared_tools:
         return None
     if name.startswith(f"{server.name}."):

@@ -9,8 +9,8 @@ from typing import Any
 
 from agents import Model
 from agents.models import get_default_model
-from callsheet.adapters import ModelRequest, active_scope
 
+from callsheet.adapters import ModelRequest, active_scope
 from callsheet_openai_agents._inventory import agent_name
 from callsheet_openai_agents._scripted_model import ScriptedModel
 

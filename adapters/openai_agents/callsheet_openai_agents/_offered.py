@@ -7,12 +7,11 @@ from functools import wraps
 from typing import Any
 
 from callsheet.adapters import Scope, Session, UnmockedToolError, active_scope
-
 from callsheet_openai_agents._inventory import agent_name, all_names, called, handoff_name, is_hosted
 
 
 def noted_tools(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace `AgentBase.get_all_tools`: notes the tools, those of MCP servers, sandboxes and hooks included."""
+    """Replace `AgentBase.get_all_tools`: notes also what MCP servers, sandboxes and hooks add."""
 
     @wraps(original)
     async def get_all_tools(self: Any, run_context: Any) -> Any:

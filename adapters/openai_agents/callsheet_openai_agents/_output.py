@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from callsheet.adapters import ModelReply
 from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputRefusal,
@@ -15,6 +14,7 @@ from openai.types.responses import (
 from openai.types.responses.response_reasoning_item import Summary
 from pydantic_core import to_json
 
+from callsheet.adapters import ModelReply
 from callsheet_openai_agents._items import call_item, item_id, native_item, tools_by_name
 
 

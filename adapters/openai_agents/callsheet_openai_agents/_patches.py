@@ -14,8 +14,8 @@ from agents.mcp import server
 from agents.run import AgentRunner
 from agents.tracing import processors
 from agents.version import __version__
-from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 
+from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 from callsheet_openai_agents._computers import computer_patches
 from callsheet_openai_agents._local_tools import local_tool_patches
 from callsheet_openai_agents._mcp import declared_tools, unstarted

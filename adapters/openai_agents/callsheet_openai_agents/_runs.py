@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from agents.lifecycle import RunHooksBase
-from callsheet.adapters import CallRecord, RunRecord, Session, TraceEntry, active_scope, described
 from pydantic_core import to_json
 
+from callsheet.adapters import CallRecord, RunRecord, Session, TraceEntry, active_scope, described
 from callsheet_openai_agents._calls import call_id
 from callsheet_openai_agents._guardrails import note_guardrails
 from callsheet_openai_agents._hooks import RecordingHooks
@@ -64,21 +65,40 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
     """Replace `start_streaming`, the coroutine of a streamed run's task."""
 
     @wraps(original)
-    async def start_streaming(*args: Any, **kwargs: Any) -> Any:
+    async def start_streaming(*args: Any, **kwargs: Any) -> None:
         scope = active_scope()
         if scope is None or scope.run is None:
-            return await original(*args, **kwargs)
+            await original(*args, **kwargs)
+            return
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
+            cause = await _failed_guardrail(result)
         except BaseException as error:
-            scope.run.error = described(error)
-            _note_items(scope.session, scope.run, result.new_items)
-            note_guardrails(scope.session, result, error)
+            # A tripwire cancels this task and is kept for whoever consumes the stream.
+            _note_failure(scope.session, scope.run, result, result._stored_exception or error)
             raise
-        _note_result(scope.session, scope.run, result)
+        if cause is not None:
+            _note_failure(scope.session, scope.run, result, cause)
+        else:
+            _note_result(scope.session, scope.run, result)
 
     return start_streaming
+
+
+async def _failed_guardrail(result: Any) -> BaseException | None:
+    """Give the exception of a guardrail: they have tasks of their own, which may end after the run's."""
+    tasks = [task for task in (result._input_guardrails_task, result._output_guardrails_task) if task]
+    if not tasks:
+        return None
+    await asyncio.wait(tasks)
+    return next((task.exception() for task in tasks if not task.cancelled() and task.exception()), None)
+
+
+def _note_failure(session: Session, record: RunRecord, result: Any, error: BaseException) -> None:
+    record.error = described(error)
+    _note_items(session, record, result.new_items)
+    note_guardrails(session, result, error)
 
 
 def _hooks(session: Session, record: RunRecord, users: Any) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from agents import Model, ModelResponse
 from agents import Usage as SdkUsage
+from pydantic import ValidationError
+
 from callsheet.adapters import (
     ModelReply,
     ModelRequest,
@@ -17,8 +19,6 @@ from callsheet.adapters import (
     did_you_mean,
     listed,
 )
-from pydantic import ValidationError
-
 from callsheet_openai_agents._input import messages
 from callsheet_openai_agents._output import output_items
 from callsheet_openai_agents._stream_events import stream_events
@@ -106,7 +106,8 @@ class ScriptedModel(Model):
         try:
             return output_items(reply, output_schema, tools)
         except ValidationError as error:
-            self._refuse(f"The script of agent {self._agent!r} says what no model could, {error}", error)
+            why = f"The script of agent {self._agent!r} says what no model could, {error}"
+            raise self._refused(why) from error
 
     def _response_id(self) -> str:
         # A conversation is continued by this id, so no two replies of a model may share one.
@@ -119,19 +120,19 @@ class ScriptedModel(Model):
         return f"resp_{place}_{asked}"
 
     def _handoff_tool(self, target: str, handoffs: Sequence[Any]) -> str:
+        names = [handoff.agent_name for handoff in handoffs]
         for handoff in handoffs:
             if target in (handoff.agent_name, handoff.tool_name):
                 return str(handoff.tool_name)
-        names = [handoff.agent_name for handoff in handoffs]
-        self._refuse(
+        raise self._refused(
             f"The script of agent {self._agent!r} hands over to {target!r}, to which it can not hand over."
             f"{did_you_mean(target, names)} It can hand over to: {listed(names)}."
         )
 
-    def _refuse(self, why: str, cause: Exception | None = None) -> NoReturn:
+    def _refused(self, why: str) -> ScriptError:
         error = ScriptError(why)
         self._session.poison(error)
-        raise error from cause
+        return error
 
 
 def _tool(tool: Any) -> dict[str, Any]:

@@ -75,4 +75,4 @@ class Slot:
 def slot_patch(owner: type, name: str, stand_in: Callable[[Any, Any], StandIn]) -> Patch:
     """Give the patch that puts a slot in the place of a tool class's field."""
     default = vars(owner).get(name, _NO_DEFAULT)
-    return Patch(owner, name, lambda saved: Slot(name, stand_in, default))
+    return Patch(owner, name, lambda _: Slot(name, stand_in, default))

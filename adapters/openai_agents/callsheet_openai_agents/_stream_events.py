@@ -55,7 +55,7 @@ def _item_events(item: Any, index: int, numbers: Iterator[int]) -> Iterator[Any]
         for part_index, part in enumerate(item.content):
             yield from _part_events(part, item.id, index, part_index, numbers)
     elif item.type == "function_call":
-        place = {"item_id": item.id, "output_index": index}
+        place: dict[str, Any] = {"item_id": item.id, "output_index": index}
         for delta in _WORDS.findall(item.arguments):
             yield ResponseFunctionCallArgumentsDeltaEvent(
                 type="response.function_call_arguments.delta",
@@ -78,7 +78,7 @@ def _item_events(item: Any, index: int, numbers: Iterator[int]) -> Iterator[Any]
 def _part_events(
     part: Any, item_id: str, index: int, part_index: int, numbers: Iterator[int]
 ) -> Iterator[Any]:
-    place = {"item_id": item_id, "output_index": index, "content_index": part_index}
+    place: dict[str, Any] = {"item_id": item_id, "output_index": index, "content_index": part_index}
     is_text = part.type == "output_text"
     empty = part.model_copy(update={"text": ""} if is_text else {"refusal": ""})
     yield ResponseContentPartAddedEvent.model_construct(

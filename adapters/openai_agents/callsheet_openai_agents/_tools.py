@@ -8,7 +8,8 @@ from typing import Any
 
 from agents import FunctionTool
 from agents.exceptions import ModelBehaviorError, ToolTimeoutError
-from agents.tool import default_tool_timeout_error_message
+from agents.tool import _FailureHandlingFunctionToolInvoker, default_tool_timeout_error_message
+from agents.tool_context import ToolContext
 
 from callsheet.adapters import (
     InvalidArgumentsError,
@@ -18,7 +19,6 @@ from callsheet.adapters import (
     active_scope,
     parse_arguments,
 )
-
 from callsheet_openai_agents._answers import answer_shape
 from callsheet_openai_agents._inventory import agent_name, other_names
 from callsheet_openai_agents._mcp import mcp_binding
@@ -28,17 +28,19 @@ from callsheet_openai_agents._slots import StandIn
 class Invoker(StandIn):
     """Stands before a tool's own invoker and passes for it wherever the SDK inspects it."""
 
-    tool: FunctionTool
+    # No annotations of its own, and `ToolContext` below: from both the SDK reads what to call a tool with.
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__signature__" and not isinstance(self.own, _FailureHandlingFunctionToolInvoker):
+            return inspect.signature(self.own)
         return getattr(self.own, name)
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         # The SDK asks isinstance(invoker, ...) before it evaluates an approval.
         return type(self.own)
 
-    async def __call__(self, context: Any, arguments: str) -> Any:
+    async def __call__(self, context: ToolContext[Any], arguments: str) -> Any:
         scope = active_scope()
         if scope is None:
             return await awaited(self.own(context, arguments))

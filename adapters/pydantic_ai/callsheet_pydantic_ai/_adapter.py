@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from pydantic_ai.agent import AbstractAgent
+from pydantic_ai.agent import AbstractAgent, Agent, WrapperAgent
 from pydantic_ai.models import Model
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session
+from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_pydantic_ai._inventory import inventory
 from callsheet_pydantic_ai._messages import to_history
 from callsheet_pydantic_ai._patches import PATCHES
@@ -24,12 +24,17 @@ class PydanticAIAdapter(BaseAdapter[AbstractAgent[Any, Any]]):
 
     framework_name = "pydantic-ai"
     agent_description = "a pydantic_ai.Agent"
+    model_type = Model
+    model_description = "a pydantic_ai Model such as TestModel"
     patches = PATCHES
 
     @classmethod
     def handles(cls, agent: object) -> bool:
-        """Say whether an object is a Pydantic AI agent."""
-        return isinstance(agent, AbstractAgent)
+        """Say whether an object is a Pydantic AI agent, or wraps one."""
+        # Another AbstractAgent need not run by the framework's own graph, where the session stands.
+        while isinstance(agent, WrapperAgent):
+            agent = agent.wrapped
+        return isinstance(agent, Agent)
 
     def turn_options(self, result: AgentResult) -> dict[str, Any]:
         """Give every message of the run so far as the history of the next."""
@@ -37,14 +42,6 @@ class PydanticAIAdapter(BaseAdapter[AbstractAgent[Any, Any]]):
 
     def _inventory(self) -> Inventory:
         return inventory(self.agent)
-
-    def _checked_model(self, model: Any) -> Any:
-        if model is not None and not isinstance(model, Model):
-            raise MockConfigError(
-                f"model is {type(model).__name__}. Give a callsheet.FakeModel, a pydantic_ai Model such as "
-                "TestModel, or None to leave the agent its own."
-            )
-        return model
 
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]

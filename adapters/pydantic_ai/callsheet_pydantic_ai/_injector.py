@@ -53,8 +53,10 @@ class Injector(AbstractCapability[Any]):
             request_context = replace(request_context, model_settings=changed)
         parameters = request_context.model_request_parameters
         offered = [*parameters.function_tools, *parameters.output_tools]
-        active.record.offered = frozenset(tool.name for tool in offered)
-        active.session.note_tools(active.record.agent, active.record.offered)
+        names = frozenset(tool.name for tool in offered)
+        if names != active.record.offered:
+            active.record.offered = names
+            active.session.note_tools(active.record.agent, names)
         model = active.configured_model or request_context.model.model_name
         active.session.note_request(ModelRequest(agent=active.record.agent, model=model, headers=headers))
         return request_context

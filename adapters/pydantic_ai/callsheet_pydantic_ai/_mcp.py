@@ -16,8 +16,6 @@ from callsheet.adapters import Patch, PatchSet, Session, active_scope
 from callsheet_pydantic_ai._active_run import ActiveRun
 
 _MODULE = "pydantic_ai.mcp"
-
-
 _ANYTHING = SchemaValidator(core_schema.any_schema())
 
 _held: WeakSet[Session] = WeakSet()

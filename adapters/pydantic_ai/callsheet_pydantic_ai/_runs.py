@@ -12,10 +12,9 @@ from pydantic_ai.tools import DeferredToolRequests
 from callsheet.adapters import Session, TraceEntry, active_scope, described
 from callsheet_pydantic_ai import _mcp
 from callsheet_pydantic_ai._active_run import ActiveRun
-from callsheet_pydantic_ai._injector import Injector
+from callsheet_pydantic_ai._capabilities import capabilities
 from callsheet_pydantic_ai._messages import latest_request_parts, opening
 from callsheet_pydantic_ai._models import configured, instrumented, model_name, replacement
-from callsheet_pydantic_ai._recorder import Recorder
 from callsheet_pydantic_ai._told import note_told
 
 
@@ -43,7 +42,7 @@ async def _recorded(
     own_model = configured(agent, kwargs.get("model"))
     active = ActiveRun(session, record, configured_model=model_name(own_model))
     active.model = replacement(session, active, own_model)
-    kwargs["capabilities"] = [*(kwargs.get("capabilities") or ()), Recorder(active), Injector(active)]
+    kwargs["capabilities"] = capabilities(agent, active, kwargs)
     stand_in = instrumented(active.model, own_model)
     if own_model is None:
         # Version 2.0 wants a model beside the override.

@@ -44,12 +44,16 @@ class SessionToolset(WrapperToolset[Any]):
         tools = await super().get_tools(ctx)
         if _mcp.keeps_closed(self.active.session) and _mcp.has_server(self.wrapped):
             tools = {**_mcp.stand_ins(self.active, self, tools, ctx), **tools}
+        if not self.active.beneath.issuperset(tools):
+            self._note(tools)
+        return tools
+
+    def _note(self, tools: dict[str, Any]) -> None:
         self.active.beneath.update(tools)
         self.active.externals.update(
             (name, tool.tool_def) for name, tool in tools.items() if tool.tool_def.kind == "external"
         )
         self.active.session.note_tools(self.active.record.agent, tools)
-        return tools
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
         """Let the session answer, in the framework's own terms."""

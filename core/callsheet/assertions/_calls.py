@@ -71,6 +71,7 @@ def assert_tool_call_count(result: Subject, expected: int, *, strict: bool = Fal
 
     Raises:
         AssertionError: It made another number.
+        ExpectationError: The number is no whole number from 0.
     """
     __tracebackhide__ = True
     if isinstance(expected, bool) or not isinstance(expected, int) or expected < 0:

@@ -46,6 +46,10 @@ def assert_headers(result: Subject, expected: Mapping[str, Any], *, exact: bool 
 def assert_model_used(result: Subject, expected: Any) -> None:
     """Assert which model the agent was configured with.
 
+    Args:
+        result: An `AgentResult` or a session.
+        expected: The model's name, or a matcher for it.
+
     Raises:
         AssertionError: It was another.
     """

@@ -14,6 +14,10 @@ from callsheet.diff import format_value_diff
 def assert_response_contains(result: Subject, substring: str) -> None:
     """Assert that the final text contains a text, case counting.
 
+    Args:
+        result: An `AgentResult` or a session.
+        substring: The text.
+
     Raises:
         AssertionError: It does not.
     """
@@ -33,6 +37,10 @@ def assert_response_contains(result: Subject, substring: str) -> None:
 def assert_response_matches(result: Subject, pattern: str | re.Pattern[str]) -> None:
     """Assert that a regular expression is found in the final text (`re.search`).
 
+    Args:
+        result: An `AgentResult` or a session.
+        pattern: The expression, as text or compiled.
+
     Raises:
         AssertionError: It is not.
     """
@@ -49,6 +57,10 @@ def assert_response_matches(result: Subject, pattern: str | re.Pattern[str]) -> 
 
 def assert_response_equals(result: Subject, expected: Any) -> None:
     """Assert that the final text is exactly a text, or what a matcher accepts.
+
+    Args:
+        result: An `AgentResult` or a session.
+        expected: The text, or a matcher for it.
 
     Raises:
         AssertionError: It is another.

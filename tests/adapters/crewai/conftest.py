@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+# First of all: CrewAI's import alone warns, and writes under the home folder.
+import callsheet_crewai  # noqa: F401
+
 HERE = Path(__file__).parent
 
 

@@ -9,10 +9,11 @@ import sys
 import pytest
 from crewai import Crew, Task
 from crewai.flow.flow import Flow, start
+from crewai.flow.human_feedback import human_feedback
 from crewai.llms.base_llm import BaseLLM
 from pydantic import BaseModel
 
-from callsheet import Conversation, FakeModel, MockTool, ScriptError, UnknownMockError
+from callsheet import Conversation, FakeModel, MockTool, ScriptError, UnknownMockError, UnmockedToolError
 from callsheet_crewai import CrewAIAdapter
 from tests.adapters.crewai import crews
 from tests.adapters.crewai.crews import HITS
@@ -163,6 +164,37 @@ def test_planner_is_scripted_by_its_role():
     assert crew.tasks[0].description == "Research"
 
 
+@BOTH
+def test_person_is_asked_as_a_tool_is(native):
+    def crew():
+        who = crews.agent(native=native, tools=[])
+        return Crew(agents=[who], tasks=[crews.task(who, "Draft", human_input=True)])
+
+    person = MockTool("human_input", responses=["shorter", ""])
+    result = run(crew, FakeModel(["long", "short"]), person)
+    assert result.response == "short"
+    assert [call.response for call in result.tool_calls] == ["shorter", ""]
+    with pytest.raises(UnmockedToolError, match="human_input"):
+        run(crew, FakeModel(["long"]))
+
+
+def test_person_asked_by_a_flow_is_asked_as_a_tool_is():
+    class Draft(Flow):
+        @start()
+        @human_feedback(message="Good?")
+        def draft(self):
+            return "a draft"
+
+        @start()
+        def who(self):
+            return self.ask("Your name?")
+
+    result = run(Draft, FakeModel(), MockTool("human_input", response="fine"))
+    assert [call.response for call in result.tool_calls] == ["fine", "fine"]
+    with pytest.raises(UnmockedToolError, match="human_input"):
+        run(Draft, FakeModel())
+
+
 # Streams
 
 
@@ -242,11 +274,11 @@ def test_own_model_of_the_framework_takes_every_agents_place():
 
 
 def test_unknown_mock_and_script_are_named_with_the_closest():
-    with pytest.raises(UnknownMockError, match=r"'serch'.*'search'"):
+    with pytest.raises(UnknownMockError, match=r"'searcher'.*'search'"):
         run(
             crews.crew(),
             FakeModel(default_response="x"),
-            MockTool("serch", response=1),
+            MockTool("searcher", response=1),
             message={"topic": "x"},
         )
     with pytest.raises(UnknownMockError, match=r"'Reseacher'.*'Researcher'"):

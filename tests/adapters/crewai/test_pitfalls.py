@@ -259,7 +259,7 @@ def test_memory_is_empty_and_asks_no_provider():
 # 14
 
 
-class RateLimited(Exception):  # noqa: N818
+class RateLimited(Exception):
     status_code = 429
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from typing import Any
+
+from langchain_core.language_models import BaseChatModel
 
 MODES = ("values", "updates", "messages", "custom", "debug", "tasks", "checkpoints")
 
@@ -54,4 +57,22 @@ ASYNC: dict[str, Any] = {
     "astream-subgraphs": _awaited(_with_subgraphs),
     "astream-events": _awaited(_events),
 }
+
+
+def _blocks(graph, given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is experimental
+        return list(graph.stream_events(given, version="v3"))
+
+
+async def _blocks_async(graph, given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [event async for event in await graph.astream_events(given, version="v3")]
+
+
+# Streams of content blocks came after LangGraph 1.0.
+if "_iter_v2_events" in vars(BaseChatModel):
+    SYNC["stream-events-v3"] = _blocks
+    ASYNC["astream-events-v3"] = _awaited(_blocks_async)
 PATHS = {**SYNC, **ASYNC}

@@ -164,10 +164,10 @@ class Dynamic(AgentMiddleware):
         return await handler(request.override(tools=[*request.tools, lookup]))
 
     def wrap_tool_call(self, request, handler):
-        return handler(request.override(tool=lookup) if hasattr(request, "override") else request)
+        return handler(request.override(tool=lookup))
 
     async def awrap_tool_call(self, request, handler):
-        return await handler(request.override(tool=lookup) if hasattr(request, "override") else request)
+        return await handler(request.override(tool=lookup))
 
 
 class FanState(TypedDict):
@@ -364,13 +364,16 @@ STYLES: dict[str, Any] = {
 if ToolRuntime is not None:
     STYLES["tool-runtime"] = lambda: create_agent(MODEL, [_with_runtime()])
 FIRST_VERSION = version("langgraph") == "1.0.0"
-# What LangGraph 1.0.0 can not do itself, without any session: inject the state (with today's pydantic), and give
-# the results of tasks while events are streamed.
+# What LangGraph 1.0.0 can not do itself, without any session: inject the state (with today's pydantic), and
+# give the results of tasks while events are streamed.
 BROKEN_UPSTREAM = (
     {("functional", "astream-events"), ("async-functional", "astream-events")} if FIRST_VERSION else set()
 )
 if FIRST_VERSION:
     del STYLES["injected"]
+else:
+    # LangChain 1.0.0 refuses tools it was not built with.
+    STYLES["dynamic"] = lambda: create_agent(MODEL, [async_lookup], middleware=[Dynamic()])
 ONLY_ASYNC = {"in-an-executor", "async-functional"}
 HUMAN = HumanMessage
 REPLY = AIMessage

@@ -318,7 +318,10 @@ def test_agent_as_tool_runs_and_its_calls_stand_under_it():
     boss = create_agent(ProviderModel(), [research], name="Boss")
     ask = {"name": "research", "args": {"question": "Oslo"}}
     model = FakeModel(
-        agents={"Boss": [called(ask, ask), "done"], "Researcher": [called(LOOKUP), "a", called(LOOKUP), "b"]}
+        agents={
+            "Boss": [called(ask), called(ask), "done"],
+            "Researcher": [called(LOOKUP), "a", called(LOOKUP), "b"],
+        }
     )
     result = LangGraphAdapter(boss, tools=[MockTool("lookup", response="x")], model=model).sync_invoke("?")
     research_call, inner, *_ = result.tool_calls

@@ -1,4 +1,4 @@
-"""Ways past a tool: its own function, a class that runs in its own way, code older or younger than the session."""
+"""Ways past a tool: its own function, a class that runs in its own way, code that outlives the session."""
 
 import asyncio
 import gc

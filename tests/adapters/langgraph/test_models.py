@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import warnings
 from dataclasses import dataclass
 
 import pytest
@@ -11,6 +12,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain.chat_models import init_chat_model
 from langchain_anthropic import ChatAnthropic
+from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.rate_limiters import InMemoryRateLimiter
@@ -265,3 +267,15 @@ def test_the_model_object_is_left_as_it_was():
     # LangChain itself keeps a description of the model in it.
     assert {name: value for name, value in vars(model).items() if name != "_serialized"} == before
     assert model.invoke("?").content == "REAL"
+
+
+def test_stream_of_content_blocks_is_recorded_once_it_is_whole():
+    model = ProviderModel()
+    # Such streams came after langchain-core 1.0.
+    if "_iter_v2_events" not in vars(BaseChatModel):
+        return
+    with LangGraphAdapter(create_agent(model, []), model=FakeModel(["It is cold"])).session() as session:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert str(model.stream_events([("user", "?")], version="v3").text) == "It is cold"
+        assert [entry.content for entry in session.trace] == ["It is cold"]

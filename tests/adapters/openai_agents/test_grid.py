@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from agents import Agent, Runner, RunState, SQLiteSession
 from agents.run import AgentRunner, set_default_agent_runner
-from callsheet_openai_agents import OpenAIAgentsAdapter
 
 from callsheet import FakeModel, MockTool, Session, UnknownMockError, UnmockedToolError
+from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import KINDS, Canary, Kind
 
 Path_ = Callable[[Agent[Any], dict[str, Any]], Awaitable[None]]

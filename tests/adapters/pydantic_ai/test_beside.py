@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pydantic_ai.durable_exec.dbos import DBOSAgent
 from pydantic_ai.models.instrumented import InstrumentationSettings, InstrumentedModel
 from pydantic_evals import Case, Dataset
 from pydantic_evals.evaluators import EqualsExpected
+from sqlalchemy import Engine, event
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
 from callsheet_pydantic_ai import PydanticAIAdapter
@@ -75,6 +77,11 @@ def test_cases_of_an_evaluation_are_runs_of_one_session() -> None:
     assert not hits
 
 
+def tell_time(connection: Any, record: Any) -> None:
+    """Give older SQLites the unixepoch('subsec') that DBOS has its tables filled by."""
+    connection.create_function("unixepoch", -1, lambda *modifiers: time.time())
+
+
 @pytest.fixture
 def dbos(tmp_path: Path) -> Any:
     config: DBOSConfig = {
@@ -83,9 +90,11 @@ def dbos(tmp_path: Path) -> Any:
         "run_admin_server": False,
         "enable_otlp": False,
     }
+    event.listen(Engine, "connect", tell_time)
     DBOS(config=config)
     yield DBOS
     DBOS.destroy(destroy_registry=True)
+    event.remove(Engine, "connect", tell_time)
 
 
 @pytest.mark.filterwarnings("ignore")

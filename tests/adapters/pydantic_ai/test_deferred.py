@@ -161,7 +161,7 @@ def test_external_call_a_mock_fails_is_a_retry() -> None:
 
 
 def test_external_call_is_checked_against_its_schema() -> None:
-    bad = {"tool_calls": [{"name": "refund", "args": {"oder": "A1"}}]}
+    bad = {"tool_calls": [{"name": "refund", "args": {"ordre": "A1"}}]}
     mock = MockTool("refund", response="refunded")
     result = wrapped(external(), bad, "done", tools=[mock]).sync_invoke("x")
     assert (result.tool_calls[0].outcome, mock.call_count) == ("invalid", 0)

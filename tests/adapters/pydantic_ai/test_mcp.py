@@ -108,7 +108,7 @@ def test_stand_in_is_offered_to_the_model_as_the_mock_describes_it() -> None:
 
 
 def test_arguments_are_checked_against_the_mock() -> None:
-    bad = {"tool_calls": [{"name": "charge", "args": {"oder": "A1"}}]}
+    bad = {"tool_calls": [{"name": "charge", "args": {"ordre": "A1"}}]}
     result = wrapped(agent(toolsets=[in_memory()]), CHARGE, steps=(bad, "done")).sync_invoke("x")
     assert result.tool_calls[0].outcome == "invalid"
 

@@ -1,0 +1,123 @@
+"""What a session costs a LangGraph run of two tool calls and two model calls: medians of interleaved
+runs, in processor time.
+
+python -P benchmarks/langgraph.py [rounds]
+"""
+
+import asyncio
+import gc
+import sys
+from statistics import median
+from time import process_time
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from callsheet import FakeModel, MockTool
+from callsheet_langgraph import LangGraphAdapter
+
+CALLS = [{"name": "weather", "args": {"city": "Oslo"}}, {"name": "add", "args": {"a": 1, "b": 2}}]
+ASKED = {"messages": [("user", "Oslo?")]}
+
+
+@tool
+async def weather(city: str) -> str:
+    """Get the weather."""
+    return "sunny"
+
+
+@tool
+async def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+class Canned(BaseChatModel):
+    """Asks for both tools, and then says that it is done."""
+
+    @property
+    def _llm_type(self):
+        return "canned"
+
+    def bind_tools(self, tools, **options):
+        return self.bind(tools=[{"name": bound.name} for bound in tools])
+
+    def _generate(self, messages, stop=None, run_manager=None, **options):
+        calls = [{**call, "id": f"c{index}"} for index, call in enumerate(CALLS)]
+        message = AIMessage("", tool_calls=calls) if messages[-1].type == "human" else AIMessage("done")
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **options):
+        return self._generate(messages)
+
+
+def build():
+    model = Canned().bind_tools([weather, add])
+
+    async def llm(state):
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("llm", llm)
+    graph.add_node("tools", ToolNode([weather, add]))
+    graph.add_edge(START, "llm")
+    graph.add_conditional_edges("llm", tools_condition)
+    graph.add_edge("tools", "llm")
+    return graph.compile()
+
+
+async def bare(graph):
+    await graph.ainvoke(ASKED)
+
+
+async def captured(graph):
+    with LangGraphAdapter(graph, unmocked="real").session():
+        await graph.ainvoke(ASKED)
+
+
+async def mocked(graph):
+    mocks = [MockTool("weather", response="sunny"), MockTool("add", response=3)]
+    model = FakeModel([{"tool_calls": CALLS}, "done"])
+    with LangGraphAdapter(graph, tools=mocks, model=model, offline=False).session():
+        await graph.ainvoke(ASKED)
+
+
+async def timed(run, graph):
+    # What ran before (a collection, another kind of run) leaves cold caches behind.
+    await run(graph)
+    begun = process_time()
+    await run(graph)
+    return process_time() - begun
+
+
+async def main(rounds):
+    graph = build()
+    other = build()
+    times = {"bare": [], "patched, no session": [], "captured": [], "mocked and scripted": []}
+    for run in (bare, captured, mocked):
+        await run(graph)
+    for _ in range(rounds):
+        # Without a living session nothing is patched; what a run leaves behind goes in two rounds.
+        gc.collect()
+        gc.collect()
+        assert not LangGraphAdapter.patches.installed
+        times["bare"].append(await timed(bare, graph))
+        held = LangGraphAdapter(other, unmocked="real").session()
+        release = LangGraphAdapter.patches.hold(held)
+        times["patched, no session"].append(await timed(bare, graph))
+        times["captured"].append(await timed(captured, graph))
+        times["mocked and scripted"].append(await timed(mocked, graph))
+        release()
+        del held
+    base = median(times["bare"])
+    print(f"bare: {base * 1000:.2f} ms, medians of {rounds} interleaved runs")
+    for name, taken in times.items():
+        print(f"{name:22} {median(taken) / base:.3f} x bare")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 200))

@@ -1,0 +1,320 @@
+"""What a result tells: every call the model asked for, and what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import (
+    Agent,
+    GuardrailFunctionOutput,
+    InputGuardrail,
+    InputGuardrailTripwireTriggered,
+    ModelBehaviorError,
+    OutputGuardrail,
+    OutputGuardrailTripwireTriggered,
+    Runner,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
+    ToolInputGuardrailTripwireTriggered,
+    ToolOutputGuardrail,
+    WebSearchTool,
+    function_tool,
+    handoff,
+)
+from pydantic import BaseModel
+
+from callsheet import FakeModel, MockConfigError, MockTool, UnmockedToolError
+from callsheet_openai_agents import OpenAIAgentsAdapter
+from tests.adapters.openai_agents.kinds import Canary, lookup
+
+CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
+MOCK = MockTool("lookup", response="mocked")
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Canary:
+    return Canary(tmp_path)
+
+
+def adapter(agent: Agent[Any], *steps: Any, **options: Any) -> OpenAIAgentsAdapter:
+    return OpenAIAgentsAdapter(
+        agent, **{"tools": [MOCK], "model": FakeModel(list(steps) or [CALL, "done"]), **options}
+    )
+
+
+def test_call_rejected_by_the_user_is_denied(canary: Canary) -> None:
+    agent = Agent(name="Desk", tools=[lookup(canary, True)])
+
+    async def main() -> None:
+        first = await Runner.run(agent, "go")
+        state = first.to_state()
+        state.reject(first.interruptions[0])
+        await Runner.run(agent, state)
+
+    with adapter(agent).session() as session:
+        asyncio.run(main())
+    call = session.tool_calls[0]
+    assert (call.outcome, call.mocked) == ("denied", False)
+    assert call.error == call.seen_by_model
+    assert [entry.role for entry in session.trace if entry.role == "interrupt"] == ["interrupt"]
+    assert not canary.hits
+
+
+def _tool_guardrail(kind: Any, behavior: str) -> Any:
+    def check(data: Any) -> ToolGuardrailFunctionOutput:
+        if behavior == "reject":
+            return ToolGuardrailFunctionOutput.reject_content("not this", output_info={"why": "rule"})
+        if behavior == "raise":
+            return ToolGuardrailFunctionOutput.raise_exception(output_info="stop")
+        return ToolGuardrailFunctionOutput.allow()
+
+    return kind(guardrail_function=check, name=f"tool {behavior}")
+
+
+def test_call_rejected_by_an_input_guardrail_is_denied_and_never_mocked(canary: Canary) -> None:
+    tool = lookup(canary)
+    tool.tool_input_guardrails = [_tool_guardrail(ToolInputGuardrail, "reject")]
+    mock = MockTool("lookup", response=1)
+    result = adapter(Agent(name="Desk", tools=[tool]), tools=[mock]).sync_invoke("go")
+    assert (result.tool_calls[0].outcome, result.tool_calls[0].seen_by_model) == ("denied", "not this")
+    assert mock.call_count == 0
+    assert result.metadata["guardrails"] == [
+        {
+            "kind": "tool_input",
+            "name": "tool reject",
+            "tripped": False,
+            "behavior": "reject_content",
+            "info": {"why": "rule"},
+        }
+    ]
+
+
+def test_answer_replaced_by_an_output_guardrail_is_what_the_model_saw(canary: Canary) -> None:
+    tool = lookup(canary)
+    tool.tool_output_guardrails = [_tool_guardrail(ToolOutputGuardrail, "reject")]
+    call = adapter(Agent(name="Desk", tools=[tool])).sync_invoke("go").tool_calls[0]
+    assert (call.outcome, call.response, call.seen_by_model) == ("success", "mocked", "not this")
+
+
+def test_tool_tripwire_ends_the_run_and_is_told(canary: Canary) -> None:
+    tool = lookup(canary)
+    tool.tool_input_guardrails = [_tool_guardrail(ToolInputGuardrail, "raise")]
+    wrapped = adapter(Agent(name="Desk", tools=[tool]))
+    with pytest.raises(ToolInputGuardrailTripwireTriggered):
+        wrapped.sync_invoke("go")
+    assert wrapped.last_result is not None
+    assert [(g["kind"], g["tripped"]) for g in wrapped.last_result.metadata["guardrails"]] == [
+        ("tool_input", True)
+    ]
+    assert wrapped.last_result.tool_calls[0].outcome == "skipped"
+    assert not canary.hits
+
+
+def _says(tripped: bool) -> Any:
+    async def check(*given: Any) -> GuardrailFunctionOutput:
+        return GuardrailFunctionOutput(output_info={"tripped": tripped}, tripwire_triggered=tripped)
+
+    return check
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_tripwires_of_agents_are_told(canary: Canary, streamed: bool) -> None:
+    passing = InputGuardrail(guardrail_function=_says(False), name="fine")
+    for guarded, error in (
+        ({"input_guardrails": [passing, InputGuardrail(_says(True), "no")]}, InputGuardrailTripwireTriggered),
+        ({"output_guardrails": [OutputGuardrail(_says(True), "no")]}, OutputGuardrailTripwireTriggered),
+    ):
+        wrapped = adapter(Agent(name="Desk", tools=[lookup(canary)], **guarded), strict=False)
+
+        async def main(wrapped: OpenAIAgentsAdapter = wrapped) -> None:
+            if streamed:
+                async for _ in wrapped.stream("go"):
+                    pass
+            else:
+                await wrapped.invoke("go")
+
+        with pytest.raises(error):
+            asyncio.run(main())
+        assert wrapped.last_result is not None
+        told = {(g["name"], g["tripped"]) for g in wrapped.last_result.metadata["guardrails"]}
+        assert ("no", True) in told
+    assert not canary.hits
+
+
+def test_malformed_unknown_and_valid_calls_stand_side_by_side(canary: Canary) -> None:
+    step = {"tool_calls": [{"name": "lookup", "args": "{not json"}, {"name": "lookup", "args": {"q": "x"}}]}
+    result = adapter(Agent(name="Desk", tools=[lookup(canary)]), step, "done").sync_invoke("go")
+    assert [(c.outcome, c.raw_args, c.turn, c.index) for c in result.tool_calls] == [
+        ("invalid", "{not json", 0, 0),
+        ("success", None, 0, 1),
+    ]
+
+
+def test_handoff_says_to_whom_with_what_and_through_which_filter(canary: Canary) -> None:
+    class Reason(BaseModel):
+        reason: str
+
+    def keep_nothing(data: Any) -> Any:
+        return data.clone(input_history=())
+
+    async def entered(context: Any, reason: Reason) -> None: ...
+
+    refunds = Agent(name="Refunds", tools=[lookup(canary)])
+    over = handoff(refunds, on_handoff=entered, input_type=Reason, input_filter=keep_nothing)
+    model = FakeModel(
+        agents={
+            "Desk": [{"tool_calls": [{"name": "transfer_to_refunds", "args": {"reason": "broken"}}]}],
+            "Refunds": [CALL, "refunded"],
+        }
+    )
+    result = adapter(Agent(name="Desk", handoffs=[over]), model=model).sync_invoke("go")
+    call = result.tool_calls[0]
+    assert (call.kind, call.args, call.outcome) == ("handoff", {"reason": "broken"}, "success")
+    assert "keep_nothing" in call.metadata["input_filter"]
+    assert result.trace[1].role == "handoff"
+    assert result.trace[1].content == "Refunds"
+    assert result.agents == ["Desk", "Refunds"]
+
+
+def test_agents_that_hand_back_and_forth_are_followed(canary: Canary) -> None:
+    desk, refunds = Agent(name="Desk", tools=[lookup(canary)]), Agent(name="Refunds")
+    desk.handoffs, refunds.handoffs = [refunds], [desk]
+    model = FakeModel(
+        agents={"Desk": [{"handoff": "Refunds"}, CALL, "done"], "Refunds": [{"handoff": "Desk"}]}
+    )
+    result = adapter(desk, model=model).sync_invoke("go")
+    assert [entry.content for entry in result.trace if entry.role == "handoff"] == ["Refunds", "Desk"]
+    assert result.response == "done"
+
+
+def test_second_handoff_of_a_reply_is_skipped_as_the_sdk_skips_it() -> None:
+    a, b = Agent(name="A"), Agent(name="B")
+    step = {"tool_calls": ["transfer_to_a", "transfer_to_b"]}
+    model = FakeModel(agents={"Desk": [step], "A": ["done"]})
+    result = adapter(Agent(name="Desk", handoffs=[a, b]), model=model, tools=[]).sync_invoke("go")
+    assert [(c.name, c.outcome) for c in result.tool_calls] == [
+        ("transfer_to_a", "success"),
+        ("transfer_to_b", "skipped"),
+    ]
+
+
+def test_usage_is_told_in_all_and_per_agent(canary: Canary) -> None:
+    spent = {"usage": {"input_tokens": 10, "output_tokens": 2}}
+    inner = Agent(name="Inner")
+    agent = Agent(name="Desk", tools=[inner.as_tool("ask", "Ask")])
+    ask = {"tool_calls": [{"name": "ask", "args": {"input": "x"}}], **spent}
+    model = FakeModel(
+        agents={"Desk": [ask, {"content": "done", **spent}], "Inner": [{"content": "x", **spent}]}
+    )
+    result = adapter(agent, model=model, tools=[]).sync_invoke("go")
+    assert (result.usage.requests, result.usage.total_tokens) == (3, 36)
+    assert result.metadata["usage_by_agent"]["Inner"]["total_tokens"] == 12
+
+
+def test_hosted_tools_are_items_of_the_reply() -> None:
+    agent = Agent(name="Desk", tools=[WebSearchTool()])
+    item = {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "completed",
+        "action": {"type": "search", "query": "Rome"},
+    }
+    result = adapter(agent, {"native": [item], "content": "found"}, tools=[]).sync_invoke("go")
+    call = result.tool_calls[0]
+    assert (call.name, call.kind, call.outcome, call.args["action"]["query"]) == (
+        "web_search",
+        "hosted",
+        "success",
+        "Rome",
+    )
+    assert result.response == "found"
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "answer"),
+    [
+        (
+            {"type": "file_search_call", "queries": ["q"], "results": [{"file_id": "f"}]},
+            "file_search",
+            [{"file_id": "f"}],
+        ),
+        (
+            {
+                "type": "code_interpreter_call",
+                "code": "1",
+                "container_id": "c",
+                "outputs": [{"type": "logs", "logs": "1"}],
+            },
+            "code_interpreter",
+            [{"type": "logs", "logs": "1"}],
+        ),
+        ({"type": "image_generation_call", "result": "aGk="}, "image_generation", "aGk="),
+        (
+            {"type": "mcp_call", "name": "fetch", "arguments": "{}", "server_label": "web", "output": "ok"},
+            "fetch",
+            "ok",
+        ),
+    ],
+)
+def test_every_hosted_kind_is_told_with_its_answer(item: dict[str, Any], name: str, answer: Any) -> None:
+    whole = {"id": "h_1", "status": "completed", **item}
+    result = adapter(Agent(name="Desk"), {"native": [whole], "content": "done"}, tools=[]).sync_invoke("go")
+    assert [(c.name, c.kind, c.response, c.outcome) for c in result.tool_calls] == [
+        (name, "hosted", answer, "success")
+    ]
+
+
+def test_mock_of_a_hosted_tool_is_refused() -> None:
+    with pytest.raises(MockConfigError, match="runs at the provider"):
+        adapter(Agent(name="Desk", tools=[WebSearchTool()]), tools=[MockTool("web_search", response=1)])
+
+
+def test_agents_own_model_is_not_offered_hosted_tools_nobody_allowed() -> None:
+    agent = Agent(name="Desk", tools=[WebSearchTool()])
+    with pytest.raises(UnmockedToolError, match="web_search"):
+        OpenAIAgentsAdapter(agent).sync_invoke("go")
+
+
+def test_final_output_is_the_structured_one() -> None:
+    class Verdict(BaseModel):
+        ok: bool
+
+    result = adapter(Agent(name="Desk", output_type=Verdict), {"output": {"ok": True}}, tools=[]).sync_invoke(
+        "go"
+    )
+    assert result.output == Verdict(ok=True)
+    assert result.response == '{"ok":true}'
+
+
+def test_structured_output_of_the_wrong_shape_is_the_sdks_error() -> None:
+    class Verdict(BaseModel):
+        ok: bool
+
+    with pytest.raises(ModelBehaviorError):
+        adapter(Agent(name="Desk", output_type=Verdict), {"output": {"no": 1}}, tools=[]).sync_invoke("go")
+
+
+@pytest.mark.parametrize(
+    ("behavior", "turns"),
+    [("stop_on_first_tool", 1), ({"stop_at_tool_names": ["lookup"]}, 1), ("run_llm_again", 2)],
+)
+def test_tool_use_behavior_is_the_sdks(canary: Canary, behavior: Any, turns: int) -> None:
+    agent = Agent(name="Desk", tools=[lookup(canary)], tool_use_behavior=behavior)
+    result = adapter(agent, strict=False).sync_invoke("go")
+    assert result.metadata["turns"] == turns
+    assert result.response == ("mocked" if turns == 1 else "done")
+
+
+def test_virtual_delay_is_the_tools_timeout() -> None:
+    @function_tool(timeout=2)
+    async def lookup(q: str) -> str:
+        """Look something up."""
+        return q
+
+    slow = MockTool("lookup", response="late", delay=3)
+    call = adapter(Agent(name="Desk", tools=[lookup]), tools=[slow]).sync_invoke("go").tool_calls[0]
+    assert call.outcome == "failed"
+    assert "timed out" in str(call.seen_by_model)
