@@ -37,6 +37,8 @@ _KINDS: dict[type, str] = {}
 _MOST_KINDS = 1_000
 # Hashing nested tuples recurses in C without a guard; deeper values are compared instead.
 _DEEPEST_FROZEN = 50
+_LARGEST_FROZEN = 1_000_000
+_FROZEN_CONTAINERS = frozenset([dict, list, tuple, set, frozenset])
 
 
 class UnfreezableError(Exception):
@@ -87,11 +89,12 @@ def _compare_deeply(expected: Any, actual: Any) -> bool:
     return True
 
 
-def freeze(value: Any, depth: int = 0) -> Any:
+def freeze(value: Any, depth: int = 0, room: list[int] | None = None) -> Any:
     """Give a hashable form of a plain value; two forms are equal exactly when `equal` says so.
 
     Raises:
-        UnfreezableError: The value is not made of plain types only, or nests too deeply.
+        UnfreezableError: The value is not made of plain types only, nests too deeply, or is too large: a
+            list that holds itself twice has 2 to the depth leaves.
     """
     kind = type(value)
     if kind in _FROZEN_BY_THEMSELVES:
@@ -102,16 +105,19 @@ def freeze(value: Any, depth: int = 0) -> Any:
         return ("nan",) if _is_nan(value) else value
     if kind is bytes or kind is bytearray:
         return ("bytes", bytes(value))
-    if depth == _DEEPEST_FROZEN:
+    if kind not in _FROZEN_CONTAINERS:
+        raise UnfreezableError
+    room = [_LARGEST_FROZEN] if room is None else room
+    room[0] -= len(value) + 1
+    if depth == _DEEPEST_FROZEN or room[0] < 0:
         raise UnfreezableError
     depth += 1
     if kind is dict:
-        return ("dict", frozenset([(freeze(key, depth), freeze(item, depth)) for key, item in value.items()]))
+        pairs = [(freeze(key, depth, room), freeze(item, depth, room)) for key, item in value.items()]
+        return ("dict", frozenset(pairs))
     if kind is list or kind is tuple:
-        return (kind.__name__, *[freeze(item, depth) for item in value])
-    if kind is set or kind is frozenset:
-        return ("set", frozenset([freeze(item, depth) for item in value]))
-    raise UnfreezableError
+        return (kind.__name__, *[freeze(item, depth, room) for item in value])
+    return ("set", frozenset([freeze(item, depth, room) for item in value]))
 
 
 def decides_equality(value: Any) -> bool:

@@ -275,3 +275,11 @@ def test_every_value_equals_its_copy(value: object) -> None:
     from copy import deepcopy
 
     assert equal(value, deepcopy(value))
+
+
+def test_a_value_that_holds_itself_twice_is_not_frozen_leaf_by_leaf():
+    knot = []
+    knot.extend([knot, knot])
+    with pytest.raises(UnfreezableError):
+        freeze(knot)
+    assert not equal([knot, 1], [knot, 2])

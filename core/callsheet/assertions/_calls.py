@@ -21,8 +21,8 @@ from callsheet._suggest import did_you_mean
 def assert_tool_calls(
     result: Subject,
     expected: Iterable[Any],
+    strict_order: bool = True,  # noqa: FBT001, FBT002 - a position of the public contract
     *,
-    strict_order: bool = True,
     policies: Mapping[str, ArgPolicy] | None = None,
     strict: bool = False,
 ) -> None:
@@ -102,7 +102,11 @@ def assert_no_tool_calls(result: Subject, *, strict: bool = False) -> None:
     warn_if_vacuous(result, "assert_no_tool_calls(result)", strict=strict)
 
 
-def assert_tool_call_order(result: Subject, names: Sequence[str], *, exact: bool = False) -> None:
+def assert_tool_call_order(
+    result: Subject,
+    names: Sequence[str],
+    exact: bool = False,  # noqa: FBT001, FBT002 - a position of the public contract
+) -> None:
     """Assert that tools were called in an order, other calls in between allowed.
 
     Args:
@@ -122,7 +126,7 @@ def assert_tool_call_order(result: Subject, names: Sequence[str], *, exact: bool
 
 
 def assert_tool_args_contain(
-    result: Subject, tool: str, partial: Mapping[str, Any], *, call_index: int = 0
+    result: Subject, tool: str, partial: Mapping[str, Any], call_index: int = 0
 ) -> None:
     """Assert that a call of a tool has these arguments, whatever others it has.
 

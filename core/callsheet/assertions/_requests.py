@@ -11,7 +11,11 @@ from callsheet._subject import Subject, result_of
 from callsheet._suggest import did_you_mean, listed
 
 
-def assert_headers(result: Subject, expected: Mapping[str, Any], *, exact: bool = False) -> None:
+def assert_headers(
+    result: Subject,
+    expected: Mapping[str, Any],
+    exact: bool = False,  # noqa: FBT001, FBT002 - a position of the public contract
+) -> None:
     """Assert that headers reached the model requests; names are compared without regard to case (RFC 9110).
 
     Args:

@@ -21,8 +21,8 @@ Mode = Literal["exact", "subset", "ordered_subset", "superset", "unordered"]
 def assert_trajectory(
     result: Subject,
     expected: Iterable[Any],
-    *,
     mode: Mode = "exact",
+    *,
     policies: Mapping[str, ArgPolicy] | None = None,
     strict: bool = False,
 ) -> None:
