@@ -55,6 +55,8 @@ def session_for_sure() -> Session | None:
     scope = SCOPE.get()
     if scope is not None:
         return scope.session
+    if not open_sessions:
+        return None
     sessions = list(open_sessions.values())
     return sessions[0] if len(sessions) == 1 else None
 
