@@ -45,20 +45,20 @@ def any_session_open() -> bool:
     return bool(open_sessions)
 
 
-def session_in_reach() -> bool:
-    """Say whether the running code belongs to a session or could: whichever that is, calling will tell."""
-    return SCOPE.get() is not None or any_session_open()
+def kept_in_reach() -> dict[Any, Any] | None:
+    """Give what the session of the running code keeps for its adapter, without asking anything of it.
 
-
-def session_for_sure() -> Session | None:
-    """Give the session of the running code, or None when there is none or it can not be told which."""
+    Returns:
+        None when no session is in reach. A dict nobody keeps when several are and it can not be told which
+        one the code belongs to: calling will tell.
+    """
     scope = SCOPE.get()
     if scope is not None:
-        return scope.session
+        return scope.session.kept
     if not open_sessions:
         return None
     sessions = list(open_sessions.values())
-    return sessions[0] if len(sessions) == 1 else None
+    return sessions[0].kept if len(sessions) == 1 else {}
 
 
 def active_scope() -> Scope | None:

@@ -31,7 +31,7 @@ from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
-from callsheet._scope import Scope, active_scope, any_session_open, session_for_sure, session_in_reach
+from callsheet._scope import Scope, active_scope, any_session_open, kept_in_reach
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
@@ -76,11 +76,10 @@ __all__ = [
     "described",
     "did_you_mean",
     "finish",
+    "kept_in_reach",
     "listed",
     "message_text",
     "parse_arguments",
-    "session_for_sure",
-    "session_in_reach",
     "wrap",
 ]
 

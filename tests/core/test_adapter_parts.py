@@ -10,7 +10,7 @@ import pytest
 from callsheet import FakeModel, InvalidArgumentsError, MockTool, Session, pytest_plugin
 from callsheet._patching import Patch, PatchSet
 from callsheet._recording import CallRecord, Recording
-from callsheet._scope import SCOPE, session_for_sure
+from callsheet._scope import SCOPE, kept_in_reach
 from callsheet.adapters import Inventory, ToolRequest
 from tests.core.toy_adapter import ToyAdapter
 from tests.core.toy_framework import ToyAgent
@@ -60,15 +60,16 @@ def test_patches_of_a_holder_that_just_went_are_taken_over():
     assert Early.attribute == "early"
 
 
-def test_the_session_of_code_is_known_or_it_is_not():
-    assert session_for_sure() is None
+def test_what_a_session_keeps_is_in_reach_or_it_is_not():
+    assert kept_in_reach() is None
     with Session() as session:
-        assert session_for_sure() is session
+        assert kept_in_reach() is session.kept
         token = SCOPE.set(None)
-        assert session_for_sure() is session
+        assert kept_in_reach() is session.kept
         other = Session()
         other.open()
-        assert session_for_sure() is None
+        assert kept_in_reach() == {}
+        assert all(kept_in_reach() is not known.kept for known in (session, other))
         other.close()
         SCOPE.reset(token)
 

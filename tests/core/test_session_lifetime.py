@@ -19,7 +19,7 @@ from callsheet import (
     offline,
 )
 from callsheet._offline import _open_blocks
-from callsheet._scope import SCOPE, active_scope, open_sessions, session_in_reach
+from callsheet._scope import SCOPE, active_scope, kept_in_reach, open_sessions
 from callsheet.adapters import ToolRequest
 from tests.core.toy_adapter import ToyAdapter
 from tests.core.toy_framework import ToyAgent, ToyTool
@@ -212,16 +212,16 @@ def test_a_session_that_can_not_close_the_network_leaves_its_surroundings():
 
 
 def test_code_could_belong_to_a_session_as_long_as_one_is_open_or_around_it():
-    assert not session_in_reach()
+    assert kept_in_reach() is None
     one, two = Session(), Session()
     one.open()
     two.open()
-    assert session_in_reach()
+    assert kept_in_reach() == {}
     one.close()
     two.close()
     with Session() as session:
         late = contextvars.copy_context()
-    assert late.run(session_in_reach)
+    assert late.run(kept_in_reach) is session.kept
     with pytest.raises(SessionClosedError):
         late.run(session.require_open, "A call")
 

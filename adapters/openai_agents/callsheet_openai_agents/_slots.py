@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from callsheet.adapters import Patch, session_for_sure, session_in_reach
+from callsheet.adapters import Patch, kept_in_reach
 
 _NO_DEFAULT: Any = object()
 
@@ -50,19 +50,14 @@ class Slot:
             own = tool.__dict__[self._name]
         except KeyError:
             raise AttributeError(self._name) from None
+        kept = kept_in_reach()
+        if kept is None or own is None:
+            return own
         # The SDK compares what it read by identity within a run, so one tool's must not change meanwhile. It
         # also reads it a hundred times in a run of three turns.
-        session = session_for_sure()
-        if session is not None:
-            stand_in = session.kept.get((self, id(tool)))
-            if stand_in is not None and stand_in.own is own:
-                return stand_in
-        return self._given(tool, own, {} if session is None else session.kept)
-
-    def _given(self, tool: Any, own: Any, kept: dict[Any, Any]) -> Any:
-        if own is None or not session_in_reach():
-            return own
-        stand_in = kept[self, id(tool)] = self._stand_in(tool, own)
+        stand_in = kept.get((self, id(tool)))
+        if stand_in is None or stand_in.own is not own:
+            stand_in = kept[self, id(tool)] = self._stand_in(tool, own)
         return stand_in
 
     def __set__(self, tool: Any, value: Any) -> None:
