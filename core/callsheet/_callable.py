@@ -97,9 +97,6 @@ class CallableAdapter(BaseAdapter[Callable[..., Any]]):
         # Without real tools nothing says which exist: each session then knows its mocks.
         return Inventory({"": tuple(self._real_tools)}, complete=bool(self._real_tools))
 
-    def _checked_model(self, model: Any) -> Any:
-        return model
-
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> None:
