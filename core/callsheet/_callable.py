@@ -57,8 +57,6 @@ class CallableAdapter(BaseAdapter[Callable[..., Any]]):
         offline: bool | None = None,
     ) -> None:
         self._real_tools = dict(real_tools or {})
-        # By identity: what came before the run of each result.
-        self._earlier: list[tuple[AgentResult, list[Any]]] = []
         super().__init__(agent, tools=tools, unmocked=unmocked, offline=offline)
 
     @classmethod
@@ -71,27 +69,6 @@ class CallableAdapter(BaseAdapter[Callable[..., Any]]):
         session = super().session(**options)
         session.note_tools(None, session.tools.tool_names)
         return session
-
-    async def run_in(
-        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
-    ) -> AgentResult:
-        """Run the callable in a session of this adapter; options are its further keyword arguments."""
-        result = await super().run_in(session, message, history=history, **options)
-        self._earlier.append((result, list(history or ())))
-        return result
-
-    def run_in_sync(
-        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
-    ) -> AgentResult:
-        """Like `run_in`, from code that does not await."""
-        result = super().run_in_sync(session, message, history=history, **options)
-        self._earlier.append((result, list(history or ())))
-        return result
-
-    def turn_options(self, result: AgentResult) -> dict[str, Any]:
-        """Give all messages up to a result as the history of the next run."""
-        earlier = next((before for known, before in self._earlier if known is result), [])
-        return {"history": [*earlier, *result.to_messages()]}
 
     def _inventory(self) -> Inventory:
         # Without real tools nothing says which exist: each session then knows its mocks.

@@ -77,7 +77,6 @@ class Session:
         self._network = offline_block() if closed_network else None
         self._inventory = self._declared = inventory or Inventory(complete=False)
         self._patches = patches
-        self.unmocked = unmocked
         self.metadata: dict[str, Any] = dict(metadata or {})
         self.native_model = native_model
         self.owner = owner

@@ -49,7 +49,7 @@ def refuse_direct_calls(session: Session, graph: Any, node: str) -> None:
     Raises:
         UnmockedToolError: The function would run for real, whatever the tool's mock says.
     """
-    if session.unmocked == "real" or graph is None:
+    if session.lets_real_run or graph is None:
         return
     called = direct_calls(graph).get(node)
     if called is None:
