@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from pydantic_ai import ModelRetry
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import CallDeferred
-from pydantic_ai.messages import RetryPromptPart, ToolReturn
+from pydantic_ai.messages import ToolReturn
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 
 from callsheet.adapters import ToolError, ToolRequest, parse_arguments
@@ -55,7 +55,8 @@ def note_resolved(active: ActiveRun, resolved: DeferredToolResults) -> None:
         if record is None:
             continue
         record.attempts = max(record.attempts, 1)
-        if isinstance(answer, (ModelRetry, RetryPromptPart)):
+        # Versions before 3 also have a message part that asks for a retry.
+        if isinstance(answer, ModelRetry) or getattr(answer, "part_kind", None) == "retry-prompt":
             record.outcome = "retried"
         else:
             record.outcome = "success"

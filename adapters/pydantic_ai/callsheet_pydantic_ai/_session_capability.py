@@ -125,7 +125,7 @@ def in_the_place_of(root: AbstractCapability[Any], active: ActiveRun) -> Abstrac
         root: The run's own.
         active: The run.
     """
-    capability = object.__new__(_with_hooks(type(root)))
+    capability: AbstractCapability[Any] = object.__new__(_with_hooks(type(root)))
     vars(capability).update(vars(root), active=active)
     return capability
 

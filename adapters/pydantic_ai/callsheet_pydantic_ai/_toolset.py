@@ -87,7 +87,7 @@ def _found_beneath(
         ApprovalRequired: A toolset on the way asks for one that was not given.
     """
     while True:
-        role = _role(type(toolset))
+        role = _role(toolset.__class__)
         if role is CombinedToolset:
             toolset, tool = tool.source_toolset, tool.source_tool
             continue
@@ -116,6 +116,6 @@ def _role(kind: type[Any]) -> type[Any] | None:
 
 def _timeout(leaf: Any, tool: Any) -> float | None:
     own: float | None = tool.tool_def.timeout
-    if own is None and _role(type(leaf)) is FunctionToolset:
+    if own is None and _role(leaf.__class__) is FunctionToolset:
         own = leaf.timeout
     return own

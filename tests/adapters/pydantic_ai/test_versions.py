@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -16,6 +16,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.run import AgentRun
 
 from callsheet import FakeModel, MockTool, UnsupportedFrameworkError
+from callsheet.adapters import PatchSet
 from callsheet_pydantic_ai import PydanticAIAdapter, _framework, _patches
 from tests.adapters.pydantic_ai.support import agent, hits, refund
 
@@ -116,7 +117,7 @@ def test_tools_put_together_without_capabilities_are_refused(monkeypatch: pytest
 
 def test_run_that_puts_its_tools_together_elsewhere_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a check at the door can not see is seen when the run begins."""
-    original = Agent._get_toolset
+    original = inspect.unwrap(Agent._get_toolset)
 
     def get_toolset(self: Any, output_toolset: Any = None, run_capability: Any = None, **options: Any) -> Any:
         return original(self, output_toolset, run_capability=run_capability, **options)
@@ -138,11 +139,10 @@ def test_module_that_moved_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         _framework.check_framework()
 
 
-def test_refused_session_leaves_the_framework_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    gc.collect()
-    assert not _patches.PATCHES.installed
+def test_refusal_leaves_the_framework_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     before = vars(Agent)["iter"]
     monkeypatch.setattr(_framework, "version", lambda name: "1.99.0")
+    holder = agent()
     with pytest.raises(UnsupportedFrameworkError):
-        PydanticAIAdapter(agent(), model=FakeModel(["done"])).sync_invoke("x")
+        PatchSet(_patches.patches).hold(holder)
     assert vars(Agent)["iter"] is before
