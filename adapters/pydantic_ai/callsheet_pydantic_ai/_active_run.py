@@ -19,6 +19,7 @@ class ActiveRun:
         record: Where it is filed.
         model: The model the session puts in the place of the agent's, or None.
         configured_model: The name of the model the agent is configured with, or None.
+        capability: The root of the run's capabilities, once they are known.
         graph_run: The framework's own run, once it has begun.
         beneath: The names of the tools that the session stands right before.
         externals: The definitions of the tools whose answers come from outside, by name.
@@ -28,6 +29,7 @@ class ActiveRun:
     record: RunRecord
     model: Any = None
     configured_model: str | None = None
+    capability: Any = None
     graph_run: Any = None
     beneath: set[str] = field(default_factory=set)
     externals: dict[str, Any] = field(default_factory=dict)

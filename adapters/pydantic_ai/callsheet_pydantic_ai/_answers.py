@@ -12,6 +12,8 @@ from pydantic_core import to_jsonable_python
 from callsheet.adapters import InvalidArgumentsError, ToolError, ToolRequest, ToolTimedOutError
 from callsheet_pydantic_ai._active_run import ActiveRun
 
+_JSON_TYPES = frozenset({str, int, bool, type(None)})
+
 # Tools of the framework itself: they find other tools and capabilities and run no code of anyone's.
 _FRAMEWORK_KINDS = ("tool-search", "capability-load")
 
@@ -29,7 +31,7 @@ def tool_request(
         definition: The tool's definition.
         **known: Further arguments of `ToolRequest`.
     """
-    plain = to_jsonable_python(args, fallback=repr)
+    plain = _plain(args)
     filed = active.find_call(call_id)
     if filed is not None and filed.name != name:
         # A tool that runs others, in the name of the call that the model made.
@@ -57,10 +59,19 @@ async def answered(active: ActiveRun, request: ToolRequest, real: Callable[[], A
         raise ModelRetry(f"Timed out after {request.timeout} seconds.") from error
     except ToolError as error:
         raise ModelRetry(str(error)) from error
-    record = active.session.recording.find_call(request.call_id)
-    if record is not None and isinstance(answer, ToolReturn):
-        record.response = answer.return_value
+    if isinstance(answer, ToolReturn):
+        record = active.session.recording.find_call(request.call_id)
+        if record is not None:
+            record.response = answer.return_value
     return answer
+
+
+def _plain(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Give validated arguments as JSON values, which most of them are."""
+    if all(type(value) in _JSON_TYPES for value in args.values()):
+        return dict(args)
+    plain: dict[str, Any] = to_jsonable_python(args, fallback=repr)
+    return plain
 
 
 def _as_written(filed: Any, args: Any) -> dict[str, Any]:

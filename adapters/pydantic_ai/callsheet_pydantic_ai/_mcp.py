@@ -27,7 +27,7 @@ _pretended: dict[int, tuple[Any, int]] = {}
 def is_server(toolset: object) -> bool:
     """Say whether a toolset is an MCP server."""
     module = sys.modules.get(_MODULE)
-    return module is not None and isinstance(toolset, module.MCPToolset)
+    return module is not None and issubclass(type(toolset), module.MCPToolset)
 
 
 def has_server(toolset: Any) -> bool:

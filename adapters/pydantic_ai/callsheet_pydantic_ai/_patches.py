@@ -1,15 +1,12 @@
-"""What of Pydantic AI is replaced while a session is alive, and whether it is a version we know."""
+"""What of Pydantic AI is replaced while a session is alive."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from functools import wraps
-from importlib.metadata import version
 from typing import Any
 
 from pydantic_ai import Agent, direct
-from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 
@@ -17,19 +14,10 @@ from callsheet.adapters import (
     Patch,
     PatchSet,
     UnmockedToolError,
-    UnsupportedFrameworkError,
     active_scope,
 )
-from callsheet_pydantic_ai._runs import recorded_iter
-
-FLOOR = (2, 0, 0)
-_HOOKS = (
-    "get_ordering",
-    "get_wrapper_toolset",
-    "before_model_request",
-    "wrap_model_request",
-    "wrap_output_process",
-)
+from callsheet_pydantic_ai._framework import check_framework
+from callsheet_pydantic_ai._runs import judged_toolset, recorded_iter
 
 
 def patches() -> Iterator[Patch]:
@@ -38,12 +26,13 @@ def patches() -> Iterator[Patch]:
     Raises:
         UnsupportedFrameworkError: The installed framework is older than the floor, or built differently.
     """
-    _check_framework()
-    yield _patch(Agent, "iter", recorded_iter)
-    yield _patch(direct, "_prepare_model", _refused_directly)
+    check_framework()
+    yield Patch(Agent, "iter", recorded_iter)
+    yield Patch(Agent, "_get_toolset", judged_toolset)
+    yield Patch(direct, "_prepare_model", _refused_directly)
     # A realtime session runs tools without a graph; versions before 2.20 have none.
     if "_resolve_realtime_session" in vars(Agent):
-        yield _patch(Agent, "_resolve_realtime_session", _refused_in_realtime)
+        yield Patch(Agent, "_resolve_realtime_session", _refused_in_realtime)
 
 
 def _refused_directly(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,35 +72,6 @@ def _refuse(why: str) -> None:
     if scope is not None:
         scope.session.poison(violation)
     raise violation
-
-
-def _patch(owner: Any, name: str, replace: Callable[[Any], Any]) -> Patch:
-    if not callable(vars(owner).get(name)):
-        raise _unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
-    return Patch(owner, name, replace)
-
-
-def _check_framework() -> None:
-    numbers = tuple(int(part) for part in _installed().split(".")[:3] if part.isdigit())
-    if numbers < FLOOR:
-        raise _unsupported("it is older than that")
-    for name in _HOOKS:
-        if not callable(getattr(AbstractCapability, name, None)):
-            raise _unsupported(f"AbstractCapability.{name} is not there")
-    if "capabilities" not in inspect.signature(Agent.iter).parameters:
-        raise _unsupported("Agent.iter takes no capabilities")
-
-
-def _installed() -> str:
-    return version("pydantic-ai-slim")
-
-
-def _unsupported(why: str) -> UnsupportedFrameworkError:
-    floor = ".".join(map(str, FLOOR))
-    return UnsupportedFrameworkError(
-        f"callsheet-pydantic-ai supports pydantic-ai {floor} or later and found {_installed()}: {why}. "
-        f'Run: pip install -U "pydantic-ai-slim>={floor}" callsheet-pydantic-ai'
-    )
 
 
 PATCHES = PatchSet(patches)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
@@ -12,10 +13,14 @@ from pydantic_ai.tools import DeferredToolRequests
 from callsheet.adapters import Session, TraceEntry, active_scope, described
 from callsheet_pydantic_ai import _mcp
 from callsheet_pydantic_ai._active_run import ActiveRun
-from callsheet_pydantic_ai._capabilities import capabilities
+from callsheet_pydantic_ai._framework import unsupported
 from callsheet_pydantic_ai._messages import latest_request_parts, opening
 from callsheet_pydantic_ai._models import configured, instrumented, model_name, replacement
+from callsheet_pydantic_ai._session_capability import in_the_place_of
 from callsheet_pydantic_ai._told import note_told
+
+# The run that is being prepared, with its agent: its tools are about to be put together.
+_preparing: ContextVar[tuple[Any, ActiveRun] | None] = ContextVar("callsheet_preparing", default=None)
 
 
 def recorded_iter(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,6 +36,21 @@ def recorded_iter(original: Callable[..., Any]) -> Callable[..., Any]:
     return recorded
 
 
+def judged_toolset(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `Agent._get_toolset`, which a run calls once its capabilities are known."""
+
+    @wraps(original)
+    def get_toolset(self: Any, *args: Any, **kwargs: Any) -> Any:
+        agent, active = _preparing.get() or (None, None)
+        own = kwargs.get("run_capability")
+        if active is None or own is None or agent is not self:
+            return original(self, *args, **kwargs)
+        active.capability = in_the_place_of(own, active)
+        return original(self, *args, **{**kwargs, "run_capability": active.capability})
+
+    return get_toolset
+
+
 @asynccontextmanager
 async def _recorded(
     original: Callable[..., Any], session: Session, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -42,7 +62,6 @@ async def _recorded(
     own_model = configured(agent, kwargs.get("model"))
     active = ActiveRun(session, record, configured_model=model_name(own_model))
     active.model = replacement(session, active, own_model)
-    kwargs["capabilities"] = capabilities(agent, active, kwargs)
     stand_in = instrumented(active.model, own_model)
     if own_model is None:
         # Version 2.0 wants a model beside the override.
@@ -51,7 +70,7 @@ async def _recorded(
         async with AsyncExitStack() as stack:
             # Only until the run has chosen its model: code of the run sees the agent as it is.
             with nullcontext() if stand_in is None else agent.override(model=stand_in):
-                active.graph_run = run = await stack.enter_async_context(original(agent, *args, **kwargs))
+                run = await _begun(stack, original(agent, *args, **kwargs), agent, active)
             try:
                 yield run
             finally:
@@ -65,6 +84,22 @@ async def _recorded(
     except BaseException as error:
         record.error = described(error)
         raise
+
+
+async def _begun(
+    stack: AsyncExitStack, entering: AbstractAsyncContextManager[Any], agent: Any, active: ActiveRun
+) -> Any:
+    """Begin a run of the framework's, with the session at the root of its capabilities."""
+    token = _preparing.set((agent, active))
+    try:
+        active.graph_run = run = await stack.enter_async_context(entering)
+    finally:
+        _preparing.reset(token)
+    if active.capability is None:
+        raise unsupported("a run puts its tools together in another way")
+    deps = run.ctx.deps
+    deps.root_capability = deps.tool_manager.root_capability = active.capability
+    return run
 
 
 def _note_interrupts(active: ActiveRun, output: Any) -> None:

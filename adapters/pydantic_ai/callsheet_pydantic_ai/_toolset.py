@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from pydantic_ai.exceptions import ApprovalRequired
@@ -58,11 +58,9 @@ class SessionToolset(WrapperToolset[Any]):
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
         """Let the session answer, in the framework's own terms."""
         if tool.toolset is self:
-            path = [(self, tool)]
+            leaf, own = self, tool
         else:
-            path = list(_path(self.wrapped, name, tool))
-            _require_approval(path, tool_args, ctx)
-        leaf, _ = path[-1]
+            leaf, own = _found_beneath(self.wrapped, name, tool, tool_args, ctx)
         is_mcp = leaf is self or _mcp.is_server(leaf)
         request = tool_request(
             self.active,
@@ -73,40 +71,51 @@ class SessionToolset(WrapperToolset[Any]):
             kind="mcp" if is_mcp else "function",
             # The framework has checked the arguments against the schema of every other tool.
             schema=tool.tool_def.parameters_json_schema if is_mcp else None,
-            timeout=_timeout(path),
+            timeout=_timeout(leaf, own),
         )
         return await answered(
             self.active, request, lambda: self.wrapped.call_tool(name, tool_args, ctx, tool)
         )
 
 
-def _path(toolset: Any, name: str, tool: Any) -> Iterator[tuple[Any, Any]]:
-    """Give the toolsets a call passes through, each with its view of the tool, down to who runs it."""
-    while toolset is not None:
-        yield toolset, tool
-        if isinstance(toolset, CombinedToolset):
+def _found_beneath(
+    toolset: Any, name: str, tool: Any, tool_args: dict[str, Any], ctx: Any
+) -> tuple[Any, Any]:
+    """Give the toolset that would run a tool, with its view of the tool, and heed who asks for approval.
+
+    Raises:
+        ApprovalRequired: A toolset on the way asks for one that was not given.
+    """
+    while True:
+        role = _role(toolset.__class__)
+        if role is CombinedToolset:
             toolset, tool = tool.source_toolset, tool.source_tool
             continue
-        if isinstance(toolset, PrefixedToolset):
+        if role is ApprovalRequiredToolset and not ctx.tool_call_approved:
+            if toolset.approval_required_func(ctx, tool.tool_def, tool_args):
+                raise ApprovalRequired
+        elif role is PrefixedToolset:
             name = name.removeprefix(f"{toolset.prefix}_")
-        elif isinstance(toolset, RenamedToolset):
+        elif role is RenamedToolset:
             name = toolset.name_map.get(name, name)
+        # A dynamic toolset has no public way to the toolset its function gave.
+        beneath = getattr(toolset, "wrapped", None) or getattr(toolset, "_toolset", None)
+        if beneath is None:
+            return toolset, tool
         if name != tool.tool_def.name:
             tool = replace(tool, tool_def=replace(tool.tool_def, name=name))
-        # A dynamic toolset has no public way to the toolset its function gave.
-        toolset = getattr(toolset, "wrapped", None) or getattr(toolset, "_toolset", None)
+        toolset = beneath
 
 
-def _require_approval(path: list[tuple[Any, Any]], tool_args: dict[str, Any], ctx: Any) -> None:
-    for toolset, tool in path:
-        asks = isinstance(toolset, ApprovalRequiredToolset) and not ctx.tool_call_approved
-        if asks and toolset.approval_required_func(ctx, tool.tool_def, tool_args):
-            raise ApprovalRequired
+@lru_cache
+def _role(kind: type[Any]) -> type[Any] | None:
+    """Give what matters about a class of toolsets; asking an abstract class for it is slow."""
+    roles = (CombinedToolset, ApprovalRequiredToolset, PrefixedToolset, RenamedToolset, FunctionToolset)
+    return next((role for role in roles if issubclass(kind, role)), None)
 
 
-def _timeout(path: list[tuple[Any, Any]]) -> float | None:
-    toolset, tool = path[-1]
+def _timeout(leaf: Any, tool: Any) -> float | None:
     own: float | None = tool.tool_def.timeout
-    if own is None and isinstance(toolset, FunctionToolset):
-        return toolset.timeout
+    if own is None and _role(leaf.__class__) is FunctionToolset:
+        own = leaf.timeout
     return own

@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pydantic_ai import Agent, RunContext, Tool
+from fastmcp.server import FastMCP
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import CallDeferred
+from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.tools import ToolDefinition
@@ -18,6 +21,7 @@ from pydantic_ai.toolsets import (
     AbstractToolset,
     ApprovalRequiredToolset,
     CombinedToolset,
+    ExternalToolset,
     FunctionToolset,
     WrapperToolset,
 )
@@ -151,8 +155,47 @@ class Kind:
     tool: str = "refund"
     run_options: Callable[[], dict[str, Any]] = dict
     final: bool = False
-    also_spied: tuple[str, ...] = ()
+    # How many agents deep the tool is, each called in a tool of the one before.
+    depth: int = 0
+    # The first run ends with a call that waits for its approval.
+    waits: bool = False
+    closed: bool = False
+    # A stream ends with a deferred call, before a capability that would resolve it is asked.
+    streams: bool = True
+    recorded_as: str = "function"
     args: dict[str, Any] = field(default_factory=lambda: {"order": "A1"})
+
+
+def in_memory() -> Any:
+    server = FastMCP("shop")
+    server.tool(refund)
+    return MCPToolset(server, id="shop")
+
+
+class Resolving(AbstractCapability[Any]):
+    """Resolves deferred calls in the process, as an application may: answers some, approves others."""
+
+    async def handle_deferred_tool_calls(self, ctx: Any, *, requests: Any) -> Any:
+        hits["refund"] += len(requests.calls)
+        return DeferredToolResults(
+            calls={call.tool_call_id: "REAL" for call in requests.calls},
+            approvals={call.tool_call_id: True for call in requests.approvals},
+        )
+
+
+def external() -> ExternalToolset[Any]:
+    schema = {"type": "object", "properties": {"order": {"type": "string"}}}
+    return ExternalToolset([ToolDefinition(name="refund", parameters_json_schema=schema)])
+
+
+def waiting(**options: Any) -> Agent[Any, Any]:
+    return agent(output_type=[str, DeferredToolRequests], **options)
+
+
+def deferring(order: str) -> str:
+    """Refund an order."""
+    hits["refund"] += 1
+    raise CallDeferred
 
 
 def by_decorator(decorator: str, function: Any) -> Agent[Any, Any]:
@@ -173,6 +216,10 @@ def with_dynamic(*, per_run_step: bool) -> Agent[Any, Any]:
 
 async def keep(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition:
     return definition
+
+
+def accept(ctx: RunContext[Any], order: str) -> None:
+    assert order
 
 
 async def keep_all(ctx: RunContext[Any], definitions: list[ToolDefinition]) -> list[ToolDefinition]:
@@ -233,9 +280,35 @@ KINDS = {
     "hidden in code mode": Kind(
         lambda: agent(toolsets=[toolset()], capabilities=[CodeModeCapability()]), tool="run_code"
     ),
-    "output function": Kind(lambda: agent(output_type=refund), tool="final_result", final=True),
+    "validated": Kind(lambda: agent(tools=[Tool(refund, args_validator=accept)])),
+    "CallDeferred": Kind(lambda: waiting(tools=[Tool(deferring, name="refund")])),
+    "external, resolved inside": Kind(
+        lambda: agent(toolsets=[external()], capabilities=[Resolving()]), streams=False
+    ),
+    "approved inside": Kind(
+        lambda: agent(tools=[Tool(refund, requires_approval=True)], capabilities=[Resolving()]), streams=False
+    ),
+    "approved and resumed": Kind(lambda: waiting(tools=[Tool(refund, requires_approval=True)]), waits=True),
+    "toolset approved and resumed": Kind(
+        lambda: waiting(toolsets=[ApprovalRequiredToolset(toolset())]), waits=True
+    ),
+    "MCP in memory": Kind(lambda: agent(toolsets=[in_memory()]), closed=True, recorded_as="mcp"),
+    "MCP in memory, prefixed": Kind(
+        lambda: agent(toolsets=[in_memory().prefixed("shop")]),
+        tool="shop_refund",
+        closed=True,
+        recorded_as="mcp",
+    ),
+    "of an agent in a tool": Kind(lambda: with_nested(1), depth=1),
+    "two agents deep": Kind(lambda: with_nested(2), depth=2),
+    "output function": Kind(
+        lambda: agent(output_type=refund), tool="final_result", final=True, recorded_as="output"
+    ),
     "one of two output functions": Kind(
-        lambda: agent(output_type=[refund, hand_over]), tool="final_result_refund", final=True
+        lambda: agent(output_type=[refund, hand_over]),
+        tool="final_result_refund",
+        final=True,
+        recorded_as="output",
     ),
 }
 
@@ -252,51 +325,51 @@ def own_loop() -> Iterator[None]:
         loop.close()
 
 
-async def by_run(clerk: Any, **options: Any) -> Any:
-    return (await clerk.run("Refund A1", **options)).output
+async def by_run(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
+    return (await clerk.run(prompt, **options)).output
 
 
-def by_run_sync(clerk: Any, **options: Any) -> Any:
+def by_run_sync(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
     with own_loop():
-        return clerk.run_sync("Refund A1", **options).output
+        return clerk.run_sync(prompt, **options).output
 
 
-async def by_run_stream(clerk: Any, **options: Any) -> Any:
-    async with clerk.run_stream("Refund A1", **options) as result:
+async def by_run_stream(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
+    async with clerk.run_stream(prompt, **options) as result:
         return await result.get_output()
 
 
-async def by_stream_output(clerk: Any, **options: Any) -> Any:
-    async with clerk.run_stream("Refund A1", **options) as result:
+async def by_stream_output(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
+    async with clerk.run_stream(prompt, **options) as result:
         seen = [output async for output in result.stream_output(debounce_by=None)]
         return seen[-1]
 
 
-def by_run_stream_sync(clerk: Any, **options: Any) -> Any:
+def by_run_stream_sync(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
     with own_loop():
         # A context manager or, before it was one, the result itself.
-        result = clerk.run_stream_sync("Refund A1", **options)
+        result = clerk.run_stream_sync(prompt, **options)
         if not hasattr(result, "__enter__"):
             return result.get_output()
         with result as entered:
             return entered.get_output()
 
 
-async def by_run_stream_events(clerk: Any, **options: Any) -> Any:
-    async with clerk.run_stream_events("Refund A1", **options) as events:
+async def by_run_stream_events(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
+    async with clerk.run_stream_events(prompt, **options) as events:
         last = [event async for event in events][-1]
     return last.result.output
 
 
-async def by_iter(clerk: Any, **options: Any) -> Any:
-    async with clerk.iter("Refund A1", **options) as run:
+async def by_iter(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
+    async with clerk.iter(prompt, **options) as run:
         async for _ in run:
             pass
     return run.result.output
 
 
-async def by_next(clerk: Any, **options: Any) -> Any:
-    async with clerk.iter("Refund A1", **options) as run:
+async def by_next(clerk: Any, prompt: Any = "Refund A1", **options: Any) -> Any:
+    async with clerk.iter(prompt, **options) as run:
         node = run.next_node
         while not run.is_end_node(node) if hasattr(run, "is_end_node") else not clerk.is_end_node(node):
             node = await run.next(node)
@@ -308,6 +381,19 @@ def in_a_loop(path: Callable[..., Any]) -> Callable[..., Any]:
         return asyncio.run(path(clerk, **options))
 
     return run
+
+
+def drive(kind: Kind, clerk: Any, path: str) -> Any:
+    """Run an agent with a kind of tool, approving what waits for it."""
+    options = kind.run_options()
+    if not kind.waits:
+        return PATHS[path](clerk, **options)
+    asking = asyncio.run(clerk.run("Refund A1", **options))
+    approvals = {call.tool_call_id: True for call in asking.output.approvals}
+    assert approvals
+    results = DeferredToolResults(approvals=approvals)
+    history = asking.all_messages()
+    return PATHS[path](clerk, prompt=None, message_history=history, deferred_tool_results=results, **options)
 
 
 PATHS: dict[str, Callable[..., Any]] = {

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent, ModelRetry, RunContext, Tool, UnexpectedModelBehavior
 from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import SkipToolExecution
 from pydantic_ai.messages import ToolReturn
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
@@ -301,3 +302,22 @@ def test_every_path_gives_the_same_trajectory() -> None:
         seen.append(steps if steps[-1]["content"] == "done" else [*steps, seen[0][-1]])
     assert all(steps == seen[0] for steps in seen)
     assert [step["role"] for step in seen[0]] == ["user", "tool", "assistant"]
+
+
+class SkippingBefore(AbstractCapability[Any]):
+    async def before_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any) -> Any:
+        raise SkipToolExecution("from the hook")
+
+
+class SkippingAround(AbstractCapability[Any]):
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+        raise SkipToolExecution("from the hook")
+
+
+@pytest.mark.parametrize("hook", [SkippingBefore, SkippingAround])
+def test_hook_that_skips_the_tool_is_recorded_as_its_answer(hook: Any) -> None:
+    mock = MockTool("refund", response="ok")
+    call = one_call(agent(tools=[refund], capabilities=[hook()]), mock)
+    assert (call.outcome, call.response) == ("success", "from the hook")
+    assert (call.mocked, mock.call_count) == (False, 0)
+    assert not hits

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, Tool
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ModelRetry, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import CallDeferred
 from pydantic_ai.tools import ToolDefinition, ToolDenied
@@ -201,3 +201,41 @@ def test_mock_can_defer_its_call() -> None:
     assert [call.tool_name for call in result.output.calls] == ["refund"]
     assert result.tool_calls[0].outcome == "interrupted"
     assert not hits
+
+
+def test_mocked_external_call_beside_one_that_a_capability_resolves() -> None:
+    clerk = external(Resolving())
+    both = {"tool_calls": [{"name": "refund", "args": {"order": order}} for order in ("A1", "B2")]}
+    tools = [MockTool("refund", when={"order": "A1"}, response="mocked")]
+    result = wrapped(clerk, both, "done", tools=tools, unmocked="real").sync_invoke("x")
+    assert [(call.response, call.mocked, call.outcome) for call in result.tool_calls] == [
+        ("mocked", True, "success"),
+        ("REAL", False, "success"),
+    ]
+    assert hits == {"resolved": 1}
+
+
+def test_resolving_capability_is_judged_call_by_call() -> None:
+    clerk = external(Resolving())
+    both = {"tool_calls": [{"name": "refund", "args": {"order": order}} for order in ("A1", "B2")]}
+    tools = [MockTool("refund", when={"order": "A1"}, response="mocked")]
+    with pytest.raises(UnmockedToolError, match="No mock of tool 'refund' accepts"):
+        wrapped(clerk, both, tools=tools).sync_invoke("x")
+    assert not hits
+
+
+def test_retry_that_a_resolving_capability_asks_for_is_recorded() -> None:
+    class Refusing(AbstractCapability[Any]):
+        async def handle_deferred_tool_calls(self, ctx: Any, *, requests: Any) -> Any:
+            return DeferredToolResults(calls={requests.calls[0].tool_call_id: ModelRetry("not today")})
+
+    result = wrapped(external(Refusing()), REFUND, "done", unmocked="real").sync_invoke("x")
+    (call,) = result.tool_calls
+    assert (call.outcome, call.mocked) == ("retried", False)
+    assert "not today" in str(call.seen_by_model)
+
+
+def test_spied_external_call_stays_deferred() -> None:
+    result = wrapped(external(), REFUND, tools=[MockTool.spy("refund")]).sync_invoke("x")
+    assert isinstance(result.output, DeferredToolRequests)
+    assert result.tool_calls[0].outcome == "interrupted"

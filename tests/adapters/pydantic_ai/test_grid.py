@@ -1,16 +1,28 @@
-"""Every kind of tool by every way to run an agent: a mock answers, and without one nothing runs."""
+"""Every kind of tool by every way to run an agent: a mock answers, and without one nothing runs.
+
+Prints the grid of real bodies that ran.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
+from pydantic_ai.exceptions import UserError
 
-from callsheet import FakeModel, MockTool, UnmockedToolError
+from callsheet import FakeModel, MockTool, Session, ToolCall, UnmockedToolError
 from callsheet_pydantic_ai import PydanticAIAdapter
-from tests.adapters.pydantic_ai.support import KINDS, PATHS, hits
+from tests.adapters.pydantic_ai.support import KINDS, PATHS, Kind, drive, hits
 
-GRID = [(kind, path) for kind in KINDS for path in PATHS]
+STREAMS = ("run_stream", "stream_output", "run_stream_sync")
+EVERY = [(kind, path) for kind in KINDS for path in PATHS]
+GRID = [(kind, path) for kind, path in EVERY if KINDS[kind].streams or path not in STREAMS]
+# The bodies that ran, and the ways a cell was tried: mocked and unmocked.
+_ran: Counter[tuple[str, str]] = Counter()
+_tried: Counter[tuple[str, str]] = Counter()
 
 
 @pytest.fixture(autouse=True)
@@ -18,52 +30,106 @@ def no_hits() -> None:
     hits.clear()
 
 
-def wrapped(kind: str, clerk: Any, *mocks: MockTool) -> PydanticAIAdapter:
-    call = {"tool_calls": [{"name": KINDS[kind].tool, "args": KINDS[kind].args}]}
-    steps = [call] if KINDS[kind].final else [call, "done"]
-    return PydanticAIAdapter(clerk, tools=mocks, model=FakeModel(steps), strict=bool(mocks))
+@pytest.fixture(scope="module", autouse=True)
+def grid(request: Any) -> Iterator[None]:
+    yield
+    # Captured output of a passing test is never shown.
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        out = request.config.get_terminal_writer()
+        out.line("\n\nReal bodies that ran, mocked and unmocked, by kind of tool and path:\n")
+        out.line("".ljust(34) + "".join(path.rjust(19) for path in PATHS))
+        for kind in KINDS:
+            cells = (_cell(kind, path) for path in PATHS)
+            out.line(kind.ljust(34) + "".join(str(cell).rjust(19) for cell in cells))
 
 
-@pytest.mark.parametrize(("kind", "path"), GRID)
-def test_mock_answers(kind: str, path: str) -> None:
-    clerk = KINDS[kind].build()
-    adapter = wrapped(kind, clerk, MockTool(KINDS[kind].tool, response="refunded"))
-    with adapter.session() as session:
-        output = PATHS[path](clerk, **KINDS[kind].run_options())
-    assert not hits
-    assert output == ("refunded" if KINDS[kind].final else "done")
-    call = next(entry.tool_call for entry in session.trace if entry.tool_call is not None)
-    assert (call.name, call.args, call.response) == (KINDS[kind].tool, {"order": "A1"}, "refunded")
-    assert (call.mocked, call.outcome, call.agent) == (True, "success", "Clerk")
+def _cell(kind: str, path: str) -> int | str:
+    if (kind, path) not in GRID:
+        return "-"
+    return _ran[kind, path] if _tried[kind, path] else ""
+
+
+def count(kind: str, path: str) -> int:
+    """Note a try of a cell in the grid and give the bodies that ran."""
+    _tried[kind, path] += 1
+    _ran[kind, path] += hits.total()
+    return hits.total()
+
+
+def steps(kind: Kind) -> list[Any]:
+    call = {"tool_calls": [{"name": kind.tool, "args": kind.args}]}
+    if kind.final:
+        return [call]
+    delegate = {"tool_calls": [{"name": "delegate", "args": {"order": "A1"}}]}
+    return [*[delegate] * kind.depth, call, *["done"] * (kind.depth + 1)]
+
+
+def wrapped(kind: Kind, clerk: Any, *mocks: MockTool) -> PydanticAIAdapter:
+    spies = [MockTool.spy("delegate")] if kind.depth else []
+    return PydanticAIAdapter(clerk, tools=[*spies, *mocks], model=FakeModel(steps(kind)), strict=bool(mocks))
+
+
+def calls_of(kind: Kind, session: Session) -> list[ToolCall]:
+    calls = [entry.tool_call for entry in session.trace if entry.tool_call is not None]
+    return [call for call in calls if call.name == kind.tool]
+
+
+@pytest.mark.parametrize(("name", "path"), GRID)
+def test_mock_answers(name: str, path: str) -> None:
+    kind = KINDS[name]
+    clerk = kind.build()
+    with wrapped(kind, clerk, MockTool(kind.tool, response="refunded")).session() as session:
+        output = drive(kind, clerk, path)
+    assert count(name, path) == 0
+    assert output == ("refunded" if kind.final else "done")
+    (call,) = calls_of(kind, session)
+    assert (call.args, call.response) == ({"order": "A1"}, "refunded")
+    assert (call.mocked, call.outcome, call.kind) == (True, "success", kind.recorded_as)
+    # The framework infers the name of a nested agent from a variable.
+    assert call.agent == ("assistant" if kind.depth else "Clerk")
     # Version 2.0 leaves the run of run_stream_sync open, so that its last reply is never over.
-    assert call.turn == 0 or (path == "run_stream_sync" and KINDS[kind].final)
-    assert call.kind == ("output" if KINDS[kind].final else "function")
+    assert call.turn == 0 or (path == "run_stream_sync" and kind.final)
     assert session.result.output == output
 
 
-@pytest.mark.parametrize(("kind", "path"), GRID)
-def test_without_a_mock_nothing_runs(kind: str, path: str) -> None:
-    clerk = KINDS[kind].build()
-    with pytest.raises(UnmockedToolError, match=KINDS[kind].tool), wrapped(kind, clerk).session() as session:
-        PATHS[path](clerk, **KINDS[kind].run_options())
+@pytest.mark.parametrize(("name", "path"), GRID)
+def test_without_a_mock_nothing_runs(name: str, path: str) -> None:
+    kind = KINDS[name]
+    clerk = kind.build()
+    # A server that stays closed offers no tool to refuse.
+    refused = nullcontext() if kind.closed else pytest.raises(UnmockedToolError, match=kind.tool)
+    with refused, wrapped(kind, clerk).session() as session:
+        drive(kind, clerk, path)
+    assert count(name, path) == 0
+    assert [call.outcome for call in calls_of(kind, session)] == ["unknown" if kind.closed else "denied"]
+
+
+@pytest.mark.parametrize(("name", "path"), [cell for cell in EVERY if cell not in GRID])
+def test_stream_ends_before_a_deferred_call_is_resolved(name: str, path: str) -> None:
+    kind = KINDS[name]
+    clerk = kind.build()
+    given = wrapped(kind, clerk, MockTool(kind.tool, response="refunded"))
+    with pytest.raises(UserError, match="deferred tool call"), given.session():
+        drive(kind, clerk, path)
     assert not hits
-    assert [entry.tool_call.outcome for entry in session.trace if entry.tool_call] == ["denied"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_canaries_can_be_hit(kind: str) -> None:
-    clerk = KINDS[kind].build()
-    call = {"tool_calls": [{"name": KINDS[kind].tool, "args": KINDS[kind].args}]}
-    adapter = PydanticAIAdapter(clerk, model=FakeModel([call, "done"]), unmocked="real", strict=False)
+@pytest.mark.parametrize("name", KINDS)
+def test_canaries_can_be_hit(name: str) -> None:
+    kind = KINDS[name]
+    clerk = kind.build()
+    adapter = PydanticAIAdapter(
+        clerk, model=FakeModel(steps(kind)), unmocked="real", strict=False, offline=False
+    )
     with adapter.session():
-        PATHS["run"](clerk, **KINDS[kind].run_options())
+        drive(kind, clerk, "run")
     assert hits["refund"] == 1
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_tool_hidden_in_code_mode_is_judged_by_itself(path: str) -> None:
-    kind = "hidden in code mode"
-    clerk = KINDS[kind].build()
+    kind = KINDS["hidden in code mode"]
+    clerk = kind.build()
     adapter = wrapped(kind, clerk, MockTool.spy("run_code"), MockTool("refund", response="refunded"))
     with adapter.session() as session:
         PATHS[path](clerk)

@@ -13,8 +13,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from callsheet import FakeModel, MockTool
-from callsheet.adapters import MockConfigError, UnsupportedFrameworkError
-from callsheet_pydantic_ai import PydanticAIAdapter, _patches
+from callsheet.adapters import MockConfigError
+from callsheet_pydantic_ai import PydanticAIAdapter
 from tests.adapters.pydantic_ai.support import PATHS, agent, hits, refund
 
 
@@ -88,6 +88,30 @@ def test_hooks_see_the_agent_as_it_is() -> None:
     assert seen == [(True, True, "hi", {"order": "A1"})]
 
 
+def test_application_sees_no_capability_and_no_toolset_of_the_session() -> None:
+    seen: list[Any] = []
+
+    class Looking(AbstractCapability[Any]):
+        async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+            leaves: list[Any] = []
+            root = getattr(ctx, "root_capability", None) or ctx.tool_manager.root_capability
+            root.apply(leaves.append)
+            kinds = [[type(each) for each in found] for found in (leaves, ctx.capabilities.values())]
+            seen.append((kinds, type(root).__name__))
+            return request_context
+
+    def run() -> None:
+        asyncio.run(Agent(replying(), tools=[refund], capabilities=[Looking()]).run("x"))
+
+    run()
+    alone = list(seen)
+    seen.clear()
+    with PydanticAIAdapter(agent(name="other"), unmocked="real").session():
+        run()
+    assert seen == alone
+    assert len(seen) == 2
+
+
 def test_without_a_session_the_patches_only_look() -> None:
     hits.clear()
     session = PydanticAIAdapter(agent(name="other"), model=FakeModel(), strict=False).session()
@@ -108,24 +132,3 @@ def test_wrapped_agent_is_an_agent_and_another_kind_is_not() -> None:
     foreign: Any = type("Foreign", (AbstractAgent,), missing)
     with pytest.raises(MockConfigError, match=r"wraps a pydantic_ai\.Agent"):
         PydanticAIAdapter(foreign())
-
-
-def test_older_framework_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_patches, "version", lambda name: "1.99.0")
-    with pytest.raises(UnsupportedFrameworkError, match=r"2\.0\.0 or later and found 1\.99\.0: it is older"):
-        list(_patches.patches())
-
-
-def test_framework_built_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        patched.delattr(_patches.direct, "_prepare_model")
-        with pytest.raises(UnsupportedFrameworkError, match="_prepare_model is not there"):
-            list(_patches.patches())
-    with monkeypatch.context() as patched:
-        patched.delattr(AbstractCapability, "wrap_model_request")
-        with pytest.raises(UnsupportedFrameworkError, match="wrap_model_request is not there"):
-            list(_patches.patches())
-    with monkeypatch.context() as patched:
-        patched.setattr(Agent, "iter", lambda self: None)
-        with pytest.raises(UnsupportedFrameworkError, match="takes no capabilities"):
-            list(_patches.patches())
