@@ -58,8 +58,8 @@ def opening(given: Any) -> list[TraceEntry]:
     if isinstance(given, str):
         return [TraceEntry("user", given)]
     messages = given.get("messages") if isinstance(given, Mapping) else given
-    for message in reversed(_listed(messages)):
-        role, content = _role_and_content(message)
+    for message in reversed(listed_messages(messages)):
+        role, content = role_and_content(message)
         if role in ("user", "human"):
             return [TraceEntry("user", message_text(content))]
     return []
@@ -173,7 +173,8 @@ def _without_empty_content(message: Any) -> Any:
     return message
 
 
-def _listed(messages: Any) -> Sequence[Any]:
+def listed_messages(messages: Any) -> Sequence[Any]:
+    """Give what stands for messages as a sequence; one message may stand alone."""
     match messages:
         case (str(), str()):
             # One message as a pair of role and content.
@@ -183,7 +184,8 @@ def _listed(messages: Any) -> Sequence[Any]:
     return () if messages is None else (messages,)
 
 
-def _role_and_content(message: Any) -> tuple[str, Any]:
+def role_and_content(message: Any) -> tuple[str, Any]:
+    """Give who says what in a message of any form LangChain takes."""
     match message:
         case BaseMessage():
             return message.type, message.content

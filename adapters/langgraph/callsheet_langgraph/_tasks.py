@@ -14,8 +14,9 @@ from langgraph.errors import GraphInterrupt
 
 from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
 from callsheet_langgraph._direct_calls import refuse_direct_calls
-from callsheet_langgraph._places import Order, Place
+from callsheet_langgraph._places import Order, Place, path_text
 from callsheet_langgraph._tool_errors import TimedOut, timeout_error
+from callsheet_langgraph._turns import turn_of
 
 _interrupts: WeakKeyDictionary[RunRecord, set[str]] = WeakKeyDictionary()
 
@@ -53,6 +54,9 @@ def _in_place(scope: Scope, task: Any) -> Iterator[None]:
     session, run, around = scope.session, scope.run, scope.place
     session.require_open(f"Node {task.name!r}")
     place = _place(around, task)
+    turn = turn_of(session, run)
+    if turn is not None:
+        turn.visited(place.trail, place.order, task.id)
     refuse_direct_calls(session, place.graph, task.name)
     try:
         with session.inside(run, scope.call, place=place):
@@ -60,6 +64,8 @@ def _in_place(scope: Scope, task: Any) -> Iterator[None]:
     except GraphInterrupt as interrupt:
         if run is not None:
             _note_interrupts(run, place, interrupt)
+        if turn is not None:
+            turn.interrupted(place.order, task.id)
         raise
     except TimedOut as given_up:
         raise timeout_error(task.name, given_up.seconds) from given_up
@@ -69,7 +75,8 @@ def _place(around: Place | None, task: Any) -> Place:
     metadata = task.config.get("metadata") or {}
     node = {key: metadata[key] for key in ("langgraph_step", "langgraph_node") if key in metadata}
     if around is None:
-        return Place(None, None, frozenset(), _order((), task, metadata), task.name, metadata=node)
+        order = _order((), task, metadata)
+        return Place(None, None, frozenset(), order, task.name, trail=task.name, metadata=node)
     if around.node is None:
         order = _order(around.order, task, metadata)
     else:
@@ -84,25 +91,13 @@ def _place(around: Place | None, task: Any) -> Place:
         task.name,
         around.outer,
         _timeout(around, task),
-        node,
+        f"{around.trail}:{task.name}" if around.trail else task.name,
+        metadata=node,
     )
 
 
 def _order(before: Order, task: Any, metadata: dict[str, Any]) -> Order:
-    return (*before, metadata.get("langgraph_step", 0), _path(task.path))
-
-
-def _path(path: tuple[Any, ...]) -> str:
-    """Give a task's path as a text that sorts as the paths do: nodes by name, sent tasks by number."""
-    return "/".join(_flat(path)).removeprefix("__pregel_pull/")
-
-
-def _flat(path: tuple[Any, ...]) -> Iterator[str]:
-    for part in path:
-        if isinstance(part, tuple):
-            yield from _flat(part)
-        elif not isinstance(part, bool):
-            yield f"{part:06}" if isinstance(part, int) else str(part)
+    return (*before, metadata.get("langgraph_step", 0), path_text(task.path))
 
 
 def _timeout(around: Place, task: Any) -> float | None:
