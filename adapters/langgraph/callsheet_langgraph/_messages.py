@@ -42,8 +42,17 @@ def text_of(message: BaseMessage) -> str:
 
 def openai_messages(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     """Give OpenAI-style messages for a model request."""
-    told: Any = convert_to_openai_messages(list(messages))
-    return list(told)
+    return [openai_message(message) for message in messages]
+
+
+def openai_message(message: BaseMessage) -> dict[str, Any]:
+    """Give a message OpenAI-style; of blocks OpenAI does not know, the text."""
+    try:
+        told: dict[str, Any] = convert_to_openai_messages(message)
+    except ValueError:
+        # langchain-core 1.0 refuses them.
+        told = convert_to_openai_messages(message.model_copy(update={"content": text_of(message)}))
+    return told
 
 
 def with_history(history: Iterable[Any]) -> list[BaseMessage]:

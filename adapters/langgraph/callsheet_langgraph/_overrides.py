@@ -23,10 +23,32 @@ _METHODS = ("run", "arun", "invoke", "ainvoke")
 def patches() -> Iterator[Patch]:
     """Give a replacement for each such method of every tool class of the application's."""
     for tool_class in _subclasses(BaseTool):
-        for name in _METHODS:
-            method = vars(tool_class).get(name)
-            if callable(method) and is_users(method):
-                yield Patch(tool_class, name, _asking_async if iscoroutinefunction(method) else _asking)
+        yield from _patches_of(tool_class)
+
+
+def watched(original: Any, add: Callable[[Patch], None]) -> Any:
+    """Replace `BaseTool.__init_subclass__`.
+
+    Args:
+        original: The class method there is.
+        add: Puts a replacement in place.
+    """
+
+    @classmethod  # type: ignore[misc]
+    @wraps(original.__func__)
+    def __init_subclass__(cls: Any, **kwargs: Any) -> None:
+        original.__func__(cls, **kwargs)
+        for patch in _patches_of(cls):
+            add(patch)
+
+    return __init_subclass__
+
+
+def _patches_of(tool_class: Any) -> Iterator[Patch]:
+    for name in _METHODS:
+        method = vars(tool_class).get(name)
+        if callable(method) and is_users(method):
+            yield Patch(tool_class, name, _asking_async if iscoroutinefunction(method) else _asking)
 
 
 def _asking(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,10 +1,9 @@
-"""Nodes and tasks: where code runs, what interrupts it, and retries that do not wait."""
+"""Nodes and tasks: where code runs, and what interrupts it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -15,6 +14,7 @@ from langgraph.errors import GraphInterrupt
 from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
 from callsheet_langgraph._direct_calls import refuse_direct_calls
 from callsheet_langgraph._places import Order, Place, path_text
+from callsheet_langgraph._retries import impatient, without_waiting
 from callsheet_langgraph._tool_errors import TimedOut, timeout_error
 from callsheet_langgraph._turns import turn_of
 
@@ -30,7 +30,7 @@ def placed_task(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is None:
             return original(task, retry_policy, *args, **kwargs)
         with _in_place(scope, task):
-            return original(_impatient(task), _without_waiting(retry_policy), *args, **kwargs)
+            return original(impatient(task), without_waiting(retry_policy), *args, **kwargs)
 
     return run_with_retry
 
@@ -44,7 +44,7 @@ def placed_async_task(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is None:
             return await original(task, retry_policy, *args, **kwargs)
         with _in_place(scope, task):
-            return await original(_impatient(task), _without_waiting(retry_policy), *args, **kwargs)
+            return await original(impatient(task), without_waiting(retry_policy), *args, **kwargs)
 
     return arun_with_retry
 
@@ -120,14 +120,3 @@ def _note_interrupts(run: RunRecord, place: Place, interrupt: GraphInterrupt) ->
             known.add(raised.id)
             entry = TraceEntry("interrupt", raised.value, agent=place.speaker, metadata=place.metadata)
             run.add(entry, place.here)
-
-
-def _impatient(task: Any) -> Any:
-    return replace(task, retry_policy=_without_waiting(task.retry_policy)) if task.retry_policy else task
-
-
-def _without_waiting(policies: Any) -> Any:
-    """Give the policies with no pause between attempts; a test has nothing to wait for."""
-    if not policies:
-        return policies
-    return [policy._replace(initial_interval=0.0, max_interval=0.0, jitter=False) for policy in policies]

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.types import Command
 
 from callsheet.adapters import RunRecord, Session
-from callsheet_langgraph._messages import listed_messages, openai_messages, role_and_content
+from callsheet_langgraph._messages import listed_messages, openai_message, role_and_content
 from callsheet_langgraph._places import Order
 
 INTERRUPT, RESUMING, START = "__interrupt__", "__resuming__", "__start__"
@@ -112,7 +112,7 @@ def _plain(message: Any) -> Any:
         or message.name
         or message.additional_kwargs
     ):
-        return openai_messages([message])[0]
+        return openai_message(message)
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
-        return openai_messages([message])[0]
+        return openai_message(message)
     return {"role": plain_role, "content": message.content}

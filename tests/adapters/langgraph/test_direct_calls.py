@@ -288,3 +288,51 @@ def test_handoff_can_be_mocked_and_then_hands_nothing_over():
     result = adapter.sync_invoke("?")
     assert result.response == "I stay"
     assert result.agents == ["front"]
+
+
+def overriding(method):
+    """Give a new tool class that has one method of its own."""
+
+    def own(self, given, *args, **kwargs):
+        HITS[method] += 1
+        return "REAL"
+
+    async def own_async(self, given, *args, **kwargs):
+        return own(self, given)
+
+    called = own_async if method.startswith("a") else own
+    members = {
+        "__module__": __name__,
+        "__annotations__": {"name": str, "description": str},
+        "name": "late",
+        "description": "Look a city up.",
+        "_run": lambda self, city: own(self, city),
+        method: called,
+    }
+    return type("Late", (BaseTool,), members)
+
+
+@pytest.mark.parametrize("method", ["run", "arun", "invoke", "ainvoke"])
+@pytest.mark.parametrize("when", ["while another session is alive", "inside the session"])
+def test_tool_class_that_comes_to_be_with_the_patches_in_place_is_answered_too(method, when):
+    earlier = LangGraphAdapter(loop(ToolNode([lookup]))).session()
+    with earlier:
+        pass
+    made = [overriding(method)] if when != "inside the session" else []
+
+    def act(state):
+        tool_class = made[0] if made else overriding(method)
+        given = {"name": "late", "args": {"city": "Oslo"}, "id": "c1", "type": "tool_call"}
+        late = tool_class()
+        if method.startswith("a"):
+            answer = asyncio.run(late.ainvoke(given))
+        else:
+            answer = late.invoke(given)
+        return {"messages": [AIMessage(answer.content)]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("act", act)
+    graph.add_edge(START, "act")
+    result = LangGraphAdapter(graph.compile(), tools=[MockTool("late", response="mocked")]).sync_invoke("?")
+    assert result.response == "mocked"
+    assert not earlier.is_open
