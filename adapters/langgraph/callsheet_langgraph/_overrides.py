@@ -7,7 +7,7 @@ at its own method; where a mock answers, `BaseTool`'s way is taken instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -36,22 +36,23 @@ def watched(original: Any, add: Callable[[Patch], None]) -> Any:
 
     @classmethod  # type: ignore[misc]
     @wraps(original.__func__)
-    def __init_subclass__(cls: Any, **kwargs: Any) -> None:
+    def init_subclass(cls: Any, **kwargs: Any) -> None:
         original.__func__(cls, **kwargs)
         for patch in _patches_of(cls):
             add(patch)
 
-    return __init_subclass__
+    return init_subclass
 
 
 def _patches_of(tool_class: Any) -> Iterator[Patch]:
     for name in _METHODS:
         method = vars(tool_class).get(name)
         if callable(method) and is_users(method):
-            yield Patch(tool_class, name, _asking_async if iscoroutinefunction(method) else _asking)
+            asking = _asking_async if iscoroutinefunction(method) else _asking
+            yield Patch(tool_class, name, partial(asking, name))
 
 
-def _asking(original: Callable[..., Any]) -> Callable[..., Any]:
+def _asking(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     def ask(self: BaseTool, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
         scope = active_scope()
@@ -59,14 +60,14 @@ def _asking(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, tool_input, *args, **kwargs)
         given = _input_and_id(tool_input, kwargs)
         if is_mocked(self, scope, *given):
-            return getattr(BaseTool, original.__name__)(self, tool_input, *args, **kwargs)
+            return getattr(BaseTool, name)(self, tool_input, *args, **kwargs)
         call = RunningCall(scope, self, *given)
         return call.answer(lambda: original(self, tool_input, *args, **kwargs))
 
     return ask
 
 
-def _asking_async(original: Callable[..., Any]) -> Callable[..., Any]:
+def _asking_async(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     async def ask(self: BaseTool, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
         scope = active_scope()
@@ -74,7 +75,7 @@ def _asking_async(original: Callable[..., Any]) -> Callable[..., Any]:
             return await original(self, tool_input, *args, **kwargs)
         given = _input_and_id(tool_input, kwargs)
         if is_mocked(self, scope, *given):
-            return await getattr(BaseTool, original.__name__)(self, tool_input, *args, **kwargs)
+            return await getattr(BaseTool, name)(self, tool_input, *args, **kwargs)
         call = RunningCall(scope, self, *given)
         return await call.answer_async(lambda: original(self, tool_input, *args, **kwargs))
 

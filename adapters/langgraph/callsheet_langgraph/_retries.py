@@ -13,7 +13,7 @@ from tenacity import wait_none
 
 from callsheet.adapters import Patch, active_scope
 
-# LangChain need not be installed, so nothing here imports it. In 1.0 one middleware computes the pause itself.
+# LangChain need not be installed, so nothing here imports it. In 1.0 a middleware computes its pause itself.
 _MIDDLEWARE = "langchain.agents.middleware"
 _PAUSES = (
     ("tool_retry", None, "calculate_delay"),

@@ -306,7 +306,7 @@ def overriding(method):
         "__annotations__": {"name": str, "description": str},
         "name": "late",
         "description": "Look a city up.",
-        "_run": lambda self, city: own(self, city),
+        "_run": own,
         method: called,
     }
     return type("Late", (BaseTool,), members)
