@@ -81,7 +81,6 @@ def calls_of(message: AIMessage, agent: str | None) -> list[CallRecord]:
             str(call["id"]),
             call["name"],
             args=call["args"],
-            raw_args=json.dumps(call["args"], default=str),
             agent=agent,
         )
         for call in message.tool_calls
@@ -134,8 +133,16 @@ def latest_told(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return list(messages)
 
 
+def note_written(call: CallRecord) -> None:
+    """Note what the model wrote for a call that was refused; LangChain keeps it only parsed."""
+    if call.raw_args is None:
+        call.raw_args = json.dumps(call.metadata.get("written_args", call.args), default=str)
+
+
 def _note_untouched(call: CallRecord, message: ToolMessage, known: frozenset[str]) -> None:
     failed = message.status == "error"
+    if failed:
+        note_written(call)
     if call.kind == "output":
         call.outcome = "invalid" if failed else "success"
     elif failed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from callsheet.adapters import CallRecord, ReplyRecord, RunRecord
@@ -104,6 +105,9 @@ def unanswered_call(
 
 def path_text(path: tuple[Any, ...]) -> str:
     """Give a task's path as a text that sorts as the paths do: nodes by name, sent tasks by number."""
+    match path:
+        case ("__pregel_pull", str(name)):
+            return name
     return "/".join(_flat(path)).removeprefix("__pregel_pull/")
 
 
@@ -115,5 +119,6 @@ def _flat(path: tuple[Any, ...]) -> Iterator[str]:
             yield f"{part:06}" if isinstance(part, int) else str(part)
 
 
+@lru_cache(maxsize=4096)
 def _plain(part: object) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", str(part)).strip("_")

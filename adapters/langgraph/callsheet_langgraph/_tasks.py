@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -13,11 +12,13 @@ from langgraph.errors import GraphInterrupt
 
 from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
 from callsheet_langgraph._direct_calls import refuse_direct_calls
-from callsheet_langgraph._places import Order, Place, path_text
+from callsheet_langgraph._places import Place, path_text
 from callsheet_langgraph._retries import impatient, without_waiting
 from callsheet_langgraph._tool_errors import TimedOut, timeout_error
 from callsheet_langgraph._turns import turn_of
 
+# What of a task's metadata the steps in it are told with.
+_NODE = ("langgraph_step", "langgraph_node")
 _interrupts: WeakKeyDictionary[RunRecord, set[str]] = WeakKeyDictionary()
 
 
@@ -49,36 +50,46 @@ def placed_async_task(original: Callable[..., Any]) -> Callable[..., Any]:
     return arun_with_retry
 
 
-@contextmanager
-def _in_place(scope: Scope, task: Any) -> Iterator[None]:
-    session, run, around = scope.session, scope.run, scope.place
-    session.require_open(f"Node {task.name!r}")
-    place = _place(around, task)
-    turn = turn_of(session, run)
-    if turn is not None:
-        turn.visited(place.trail, place.order, task.id)
-    refuse_direct_calls(session, place.graph, task.name)
-    try:
-        with session.inside(run, scope.call, place=place):
-            yield
-    except GraphInterrupt as interrupt:
-        if run is not None:
-            _note_interrupts(run, place, interrupt)
-        if turn is not None:
-            turn.interrupted(place.order, task.id)
-        raise
-    except TimedOut as given_up:
-        raise timeout_error(task.name, given_up.seconds) from given_up
+class _in_place:  # noqa: N801 - used as a function
+    """Make the code inside belong to the place of a task, and note what interrupts it.
+
+    A class, because every node passes here and a generator costs more.
+    """
+
+    def __init__(self, scope: Scope, task: Any) -> None:
+        session = scope.session
+        session.require_open(f"Node {task.name!r}")
+        self._task = task
+        self._run = scope.run
+        self._place = _place(scope.place, task)
+        self._turn = turn_of(session, scope.run)
+        if self._turn is not None:
+            self._turn.visited(self._place.trail, self._place.order, task.id)
+        refuse_direct_calls(session, self._place.graph, task.name)
+        self._inside = session.inside(scope.run, scope.call, place=self._place)
+
+    def __enter__(self) -> None:
+        self._inside.__enter__()
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._inside.__exit__(None, None, None)
+        if isinstance(error, GraphInterrupt):
+            if self._run is not None:
+                _note_interrupts(self._run, self._place, error)
+            if self._turn is not None:
+                self._turn.interrupted(self._place.order, self._task.id)
+        elif isinstance(error, TimedOut):
+            raise timeout_error(self._task.name, error.seconds) from error
 
 
 def _place(around: Place | None, task: Any) -> Place:
     metadata = task.config.get("metadata") or {}
-    node = {key: metadata[key] for key in ("langgraph_step", "langgraph_node") if key in metadata}
+    node = {key: metadata[key] for key in _NODE if key in metadata}
     if around is None:
-        order = _order((), task, metadata)
+        order = (metadata.get("langgraph_step", 0), path_text(task.path))
         return Place(None, None, frozenset(), order, task.name, trail=task.name, metadata=node)
     if around.node is None:
-        order = _order(around.order, task, metadata)
+        order = (*around.order, metadata.get("langgraph_step", 0), path_text(task.path))
     else:
         # The node's own code started a task, as the functional API does.
         number = around.begin_child(task.path[2])
@@ -96,14 +107,12 @@ def _place(around: Place | None, task: Any) -> Place:
     )
 
 
-def _order(before: Order, task: Any, metadata: dict[str, Any]) -> Order:
-    return (*before, metadata.get("langgraph_step", 0), path_text(task.path))
-
-
 def _timeout(around: Place, task: Any) -> float | None:
     # LangGraph 1.2 has timeouts of single nodes.
     policy = getattr(task, "timeout", None)
     limits = (around.graph.step_timeout, getattr(policy, "run_timeout", None))
+    if limits == (None, None):
+        return None
     seconds = [
         limit.total_seconds() if isinstance(limit, timedelta) else limit
         for limit in limits

@@ -93,6 +93,7 @@ def test_arguments_the_tool_does_not_accept_are_refused_in_the_frameworks_words(
     assert call.outcome == "invalid"
     assert "city" in call.seen_by_model
     assert "Field required" in call.seen_by_model
+    assert call.raw_args == '{"town": "Oslo"}'
 
 
 def json_schema_tool():
@@ -110,6 +111,7 @@ def test_arguments_of_a_json_schema_tool_are_checked_though_langchain_does_not()
     assert call.outcome == "invalid"
     assert "7 is not of type" in call.seen_by_model
     assert call.seen_by_model.startswith("Error invoking tool 'lookup'")
+    assert call.raw_args == '{"city": 7}'
 
 
 def test_tool_that_handles_its_validation_errors_itself_still_does():
