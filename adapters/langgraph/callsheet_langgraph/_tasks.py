@@ -65,7 +65,7 @@ class _in_place:  # noqa: N801 - used as a function
         self._turn = turn_of(session, scope.run)
         if self._turn is not None:
             self._turn.visited(self._place.trail, self._place.order, task.id)
-        refuse_direct_calls(session, self._place.graph, task.name)
+        refuse_direct_calls(session, self._place.graph, task)
         self._inside = session.inside(scope.run, scope.call, place=self._place)
 
     def __enter__(self) -> None:
