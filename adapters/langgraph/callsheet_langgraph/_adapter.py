@@ -14,6 +14,7 @@ from langgraph.pregel import Pregel
 
 from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_langgraph._inventory import inventory
+from callsheet_langgraph._isolation import introduce
 from callsheet_langgraph._messages import with_history
 from callsheet_langgraph._outcome import messages_in
 from callsheet_langgraph._patches import PATCHES, add_late
@@ -40,6 +41,16 @@ class LangGraphAdapter(BaseAdapter[Any]):
     def handles(cls, agent: object) -> bool:
         """Say whether an object is a compiled graph, bare or with a config bound to it."""
         return isinstance(_unbound(agent), Pregel)
+
+    def session(self, **options: Any) -> Session:
+        """Give a session to open around any code that reaches the graph.
+
+        Args:
+            **options: `tools`, `headers`, `metadata` and `strict`, as every adapter has them.
+        """
+        session = super().session(**options)
+        introduce(session)
+        return session
 
     def turn_options(self, result: AgentResult) -> dict[str, Any]:
         """Give the thread of the run so far, or its messages as history where the graph keeps none."""

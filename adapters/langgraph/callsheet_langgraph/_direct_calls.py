@@ -13,7 +13,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope
+from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope, kept_in_reach
 from callsheet_langgraph._call_sites import direct_calls, function_of, is_tool_body
 from callsheet_langgraph._traits import kind_of, runs_unmocked, visible_args
 
@@ -35,7 +35,8 @@ class FunctionSlot:
         if tool is None:
             return self
         own = vars(tool).get(self._name)
-        if own is None or active_scope() is None:
+        # Reading asks nothing of a session: agents are built outside of them, in other threads too.
+        if own is None or kept_in_reach() is None:
             return own
         return _asking_async(tool, own) if inspect.iscoroutinefunction(own) else _asking(tool, own)
 
