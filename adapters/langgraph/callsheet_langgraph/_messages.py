@@ -74,13 +74,20 @@ def opening(given: Any) -> list[TraceEntry]:
     return []
 
 
-def calls_of(message: AIMessage, agent: str | None) -> list[CallRecord]:
-    """Give the calls a reply asks for, the provider's own tools first, which ran before it was told."""
+def calls_of(message: AIMessage, agent: str | None, written: Mapping[str, str]) -> list[CallRecord]:
+    """Give the calls a reply asks for, the provider's own tools first, which ran before it was told.
+
+    Args:
+        message: The reply.
+        agent: The agent's name.
+        written: Arguments that are no JSON, by the id of their call: LangChain repairs them when it streams.
+    """
     asked = [
         CallRecord(
             str(call["id"]),
             call["name"],
             args=call["args"],
+            raw_args=written.get(str(call["id"])),
             agent=agent,
         )
         for call in message.tool_calls

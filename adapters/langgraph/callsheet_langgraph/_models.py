@@ -141,6 +141,7 @@ class ModelCall:
         session.require_open("A model call")
         self._session = session
         self._filed = False
+        self._written: dict[str, str] = {}
         self._run = scope.run or session.recording.outside
         self._place: Place | None = place
         self._order = order_of(place, scope.run)
@@ -154,7 +155,9 @@ class ModelCall:
         note_told(session, latest_told(messages), self._tools)
         self.model = model
         if session.model is not None:
-            self.model = scripted(model, scope, self._tools, name=name, headers=headers)
+            self.model = scripted(
+                model, scope, self._tools, name=name, headers=headers, written=self._written
+            )
         else:
             self.model = session.native_model if session.native_model is not None else model
             if session.headers:
@@ -175,7 +178,7 @@ class ModelCall:
             return
         self._filed = True
         agent = self._place.speaker if self._place is not None else None
-        calls = calls_of(message, agent)
+        calls = calls_of(message, agent, self._written)
         outputs = output_tools(self.options, self._tools)
         for call in calls:
             if call.name in outputs:

@@ -213,6 +213,18 @@ def test_malformed_arguments_reach_no_tool():
     assert (call.outcome, call.raw_args) == ("invalid", '{"city": nope')
 
 
+def test_malformed_arguments_are_told_as_written_though_a_stream_repairs_them():
+    step = {"tool_calls": [{"name": "lookup", "args": '{"city": nope'}]}
+    adapter = LangGraphAdapter(create_agent(MODEL, [lookup]), tools=[MOCK], model=FakeModel([step, "done"]))
+
+    async def run():
+        return [event async for event in adapter.stream("?", stream_mode="messages")]
+
+    asyncio.run(run())
+    (call,) = adapter.last_result.tool_calls
+    assert (call.args, call.outcome, call.raw_args) == ({}, "invalid", '{"city": nope')
+
+
 def test_refusal_thinking_and_finish_reason_are_where_langchain_has_them():
     model = FakeModel(
         [{"content": "Cold", "thinking": "It is winter", "finish_reason": "length"}, {"refusal": "No"}]
