@@ -21,6 +21,7 @@ from callsheet_langgraph import (
     _remote,
     _retries,
     _runs,
+    _shell,
     _tasks,
     _tools,
 )
@@ -75,7 +76,7 @@ def patches() -> Iterator[Patch]:
 
 def add_late() -> None:
     """Replace what was not loaded yet when the other patches were put in place."""
-    for patch in _retries.middleware_patches():
+    for patch in (*_retries.middleware_patches(), *_shell.patches()):
         PATCHES.add(patch)
 
 
