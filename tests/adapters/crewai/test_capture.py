@@ -1,0 +1,58 @@
+"""What is told of a run, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from callsheet import FakeModel, MockTool, ScriptError
+from tests.adapters.crewai import crews
+from tests.adapters.crewai.scripts import BOTH, SEARCH, run
+
+
+@BOTH
+def test_tasks_are_runs_in_their_order(native):
+    model = FakeModel(agents={"Researcher": [SEARCH, "Found"], "Writer": ["Written"]})
+    result = run(
+        crews.crew(native=native), model, MockTool("search", response="MOCK"), message={"topic": "rust"}
+    )
+    told = [(step["role"], step["agent"], step["content"]) for step in result.trajectory()]
+    assert told == [
+        ("user", None, "Research rust"),
+        ("tool", "Researcher", "MOCK"),
+        ("assistant", "Researcher", "Found"),
+        ("user", None, "Write about rust"),
+        ("assistant", "Writer", "Written"),
+    ]
+    assert result.response == result.output == result.native.raw == "Written"
+
+
+@BOTH
+def test_tasks_beside_each_other_are_told_in_the_crews_order(native):
+    script = {name: [SEARCH, name] for name in ("First", "Second", "Last")}
+    traces = [
+        run(
+            crews.parallel_tasks(native=native), FakeModel(agents=script), MockTool("search", response=1)
+        ).trace
+        for _ in range(3)
+    ]
+    assert traces[0] == traces[1] == traces[2]
+    assert [entry.agent for entry in traces[0] if entry.role == "tool"] == ["First", "Second", "Last"]
+
+
+def test_usage_is_counted_and_told_to_crewai():
+    model = FakeModel([{"content": "done", "usage": {"input_tokens": 7, "output_tokens": 3}}])
+    result = run(crews.agent(), model, message="go")
+    assert (result.usage.input_tokens, result.usage.output_tokens) == (7, 3)
+    assert result.native.usage_metrics["total_tokens"] == 10
+
+
+def test_parallel_calls_of_one_reply_are_one_batch():
+    model = FakeModel([{"tool_calls": [{"name": "search", "args": {"q": q}} for q in "abc"]}, "done"])
+    result = run(crews.agent(), model, MockTool("search", response=lambda args: args["q"]), message="go")
+    assert [[call.response for call in batch] for batch in result.batches] == [["a", "b", "c"]]
+
+
+def test_several_calls_in_one_text_reply_are_a_script_error():
+    model = FakeModel([{"tool_calls": [{"name": "search", "args": {"q": q}} for q in "ab"]}, "done"])
+    with pytest.raises(ScriptError, match="one at a time"):
+        run(crews.agent(native=False), model, MockTool("search", response=1), message="go")
