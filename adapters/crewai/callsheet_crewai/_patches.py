@@ -11,13 +11,15 @@ from typing import Any
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, any_session_open
 from callsheet_crewai._cache import private_add, private_read
 from callsheet_crewai._mcp import mocked_mcp_tools
-from callsheet_crewai._memory import empty
+from callsheet_crewai._memory import empty, forgetful
 from callsheet_crewai._models import (
     answered_acall,
     answered_call,
+    answered_instructor,
     counted_offline,
     given_abilities,
     judged_functions,
+    no_client,
     with_headers,
 )
 from callsheet_crewai._native_calls import executed_call, executed_step_call
@@ -62,6 +64,8 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("agents.cache.cache_handler", "CacheHandler", "add", private_add),
     ("agents.cache.cache_handler", "CacheHandler", "read", private_read),
     ("agents.step_executor", None, "execute_single_native_tool_call", executed_step_call),
+    ("utilities.internal_instructor", "InternalInstructor", "_create_instructor_client", no_client),
+    ("utilities.internal_instructor", "InternalInstructor", "to_pydantic", answered_instructor),
     ("llms.base_llm", "BaseLLM", "_handle_tool_execution", judged_functions),
     ("events.event_bus", "CrewAIEventsBus", "_ensure_executor_initialized", _outside_sessions),
     ("task", "Task", "_execute_core", task_run),
@@ -81,7 +85,7 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("crew", "Crew", "akickoff", afinishing),
     ("flow.runtime", "Flow", "kickoff_async", afinishing),
     ("memory.unified_memory", "Memory", "recall", empty([])),
-    ("memory.unified_memory", "Memory", "remember", empty(None)),
+    ("memory.unified_memory", "Memory", "remember", forgetful),
     ("memory.unified_memory", "Memory", "remember_many", empty([])),
     ("memory.unified_memory", "Memory", "extract_memories", empty([])),
     ("knowledge.knowledge", "Knowledge", "query", empty([])),

@@ -134,7 +134,15 @@ def answered_function(name: str, function: Callable[..., Any]) -> Callable[..., 
         scope = current_scope()
         if scope is None:
             return function(**kwargs)
-        request = ToolRequest(name=name, args=kwargs, agent=_agent(scope))
+        own = function.__module__.partition(".")[0] == "crewai"
+        request = ToolRequest(
+            name=name,
+            args=kwargs,
+            agent=_agent(scope),
+            # CrewAI's own take down what the model decided, such as a plan.
+            kind="output" if own else "function",
+            runs_unmocked=own,
+        )
         return _answer(scope, request, function, lambda: function(**kwargs))
 
     return call

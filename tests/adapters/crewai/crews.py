@@ -18,6 +18,9 @@ HITS: Counter[str] = Counter()
 class TextLLM(BaseLLM):
     """A model without function calling: its agents write their calls as text."""
 
+    def supports_function_calling(self):
+        return False
+
     def call(self, messages, *args, **kwargs):
         HITS["model"] += 1
         return "Thought: done\nFinal Answer: REAL"
