@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextvars import Context
 from functools import wraps
@@ -10,7 +11,7 @@ from typing import Any
 
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, any_session_open
 from callsheet_crewai._cache import private_add, private_read
-from callsheet_crewai._mcp import mocked_mcp_tools
+from callsheet_crewai._mcp import mocked_tools, started_server
 from callsheet_crewai._memory import empty, forgetful
 from callsheet_crewai._models import (
     answered_acall,
@@ -74,7 +75,8 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("agent.core", "Agent", "aexecute_task", adelegated_run),
     ("agent.core", "Agent", "kickoff", kickoff_run),
     ("agent.core", "Agent", "kickoff_async", akickoff_run),
-    ("agent.core", "Agent", "get_mcp_tools", mocked_mcp_tools),
+    ("agent.core", "Agent", "get_mcp_tools", mocked_tools),
+    ("agent.core", "Agent", "get_platform_tools", mocked_tools),
     ("lite_agent", "LiteAgent", "kickoff", kickoff_run),
     ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input", asked_person),
     ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input_async", asked_person_async),
@@ -122,6 +124,7 @@ def patches() -> Iterator[Patch]:
     for path, owner, name, replace in _FIXED:
         yield _patch(_found(path, owner), name, replace)
     yield from _executor_patches()
+    yield from _server_patches()
     for module in (_core("printer"), _found("events.utils.console_formatter", None)):
         yield _patch(module, "should_suppress_console_output", _silent)
     yield Patch(_core("lock_store"), "tempfile", locks_in_storage)
@@ -132,6 +135,13 @@ def patches() -> Iterator[Patch]:
         for cls in _with_subclasses(base):
             yield from _class_patches(cls, methods)
         yield Patch(base, "__init_subclass__", _watching(base, methods))
+
+
+def _server_patches() -> Iterator[Patch]:
+    """Give the one of crewai-tools, where that is imported."""
+    module = sys.modules.get("crewai_tools.adapters.mcp_adapter")
+    if module is not None and hasattr(module, "MCPServerAdapter"):
+        yield _patch(module.MCPServerAdapter, "start", started_server)
 
 
 def _executor_patches() -> Iterator[Patch]:
@@ -166,6 +176,10 @@ def _watching(base: Any, methods: dict[str, Replace]) -> Replace:
                 super(base, cls).__init_subclass__(**kwargs)
             for patch in _class_patches(cls, methods):
                 PATCHES.add(patch)
+            if cls.__module__.startswith("crewai_tools."):
+                # Imported inside the session, it has its servers before its tools.
+                for patch in _server_patches():
+                    PATCHES.add(patch)
 
         return classmethod(watching)
 
