@@ -172,5 +172,7 @@ def _inside_a_loop() -> bool:
 
 
 def _is_executor(flow: Any) -> bool:
-    # CrewAI writes its own agent loop and its memory as flows.
-    return type(flow).__module__.partition(".")[0] == "crewai"
+    # CrewAI writes its own agent loop and its memory as flows; a flow from a definition is a plain one.
+    return type(flow).__module__.startswith("crewai.") and not type(flow).__module__.startswith(
+        "crewai.flow."
+    )
