@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 
 import pytest
+from crewai.tools.tool_failure import ToolExecutionFailedError
 
 from callsheet import FakeModel, MockTool
 from callsheet_crewai import CrewAIAdapter
 from callsheet_crewai._rate_limits import POLICY
 from tests.adapters.crewai import crews
+from tests.adapters.crewai.crews import HITS
 from tests.adapters.crewai.scripts import BOTH, SEARCH, calls
 
 
@@ -91,3 +95,66 @@ def test_rate_limits_are_tried_again_without_waiting(run, monkeypatch):
         monkeypatch.setattr(POLICY.time, "sleep", lambda seconds: pytest.fail("slept"))
     model = FakeModel([RateLimited("slow down"), "done"] if POLICY is not None else ["done"])
     assert run(CrewAIAdapter(crews.agent(), model=model)).response == "done"
+
+
+@BOTH
+def test_same_call_with_the_same_answer_stops_the_run_as_crewai_stops_it(native):
+    model = FakeModel(default_response=SEARCH)
+    mock = MockTool("search", response="MOCK")
+    adapter = CrewAIAdapter(crews.agent(native=native), tools=[mock], model=model)
+    with pytest.raises(ToolExecutionFailedError, match="search"):
+        adapter.sync_invoke("rust?")
+    assert adapter.last_result.tool_names == ["search"] * model.call_count
+    assert model.call_count < 10
+
+
+@BOTH
+def test_tool_that_has_no_uses_left_is_told_to_the_model(native):
+    search = crews.Search(max_usage_count=1)
+    model = FakeModel([SEARCH, calls("search", q="go"), "done"])
+    agent = crews.agent(native=native, tools=[search])
+    mock = MockTool("search", response="MOCK")
+    result = CrewAIAdapter(agent, tools=[mock], model=model).sync_invoke("rust?")
+    assert "usage limit" in result.tool_calls[-1].seen_by_model
+    assert mock.call_count == 1
+
+
+@pytest.mark.parametrize("path", ["sync", "async"])
+@BOTH
+def test_agent_out_of_time_fails_as_it_would(native, path):
+    who = crews.agent(native=native, max_execution_time=1)
+    crew = crews.Crew(agents=[who], tasks=[crews.task(who, "Research")])
+    slow = MockTool("search", response=lambda args: time.sleep(1.2))
+    with (
+        CrewAIAdapter(crew, tools=[slow], model=FakeModel(default_response=step)).session() as session,
+        pytest.raises(TimeoutError, match="timed out after 1 seconds"),
+    ):
+        crew.kickoff() if path == "sync" else asyncio.run(crew.akickoff())
+    assert session.result.tool_names == ["search"]
+    assert not HITS
+
+
+def step(request):
+    return "done" if len(request.messages) > 2 else SEARCH
+
+
+@BOTH
+def test_agent_in_time_is_answered_in_the_thread_it_runs_in(native):
+    who = crews.agent(native=native, max_execution_time=30)
+    crew = crews.Crew(agents=[who], tasks=[crews.task(who, "Research")])
+    mock = MockTool("search", response=lambda args: threading.current_thread() is threading.main_thread())
+    result = CrewAIAdapter(crew, tools=[mock], model=FakeModel([SEARCH, "done"])).sync_invoke(None)
+    assert [call.response for call in result.tool_calls] == [False]
+
+
+@BOTH
+def test_broken_arguments_are_one_call_the_tool_never_saw(native):
+    broken = {"tool_calls": [{"name": "search", "args": "for rust"}]}
+    mock = MockTool("search", response="MOCK")
+    result = CrewAIAdapter(
+        crews.agent(native=native), tools=[mock], model=FakeModel([broken, SEARCH, "done"])
+    ).sync_invoke("rust?")
+    first, second = result.tool_calls
+    assert (first.outcome, first.raw_args, first.args) == ("invalid", "for rust", {})
+    assert first.seen_by_model
+    assert (second.outcome, mock.call_count) == ("success", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 from crewai import Agent, Crew
@@ -11,6 +12,7 @@ from crewai.llms.base_llm import BaseLLM
 from crewai.tools import BaseTool
 
 from callsheet import Conversation, FakeModel, MockTool, SessionError, UnknownMockError
+from callsheet.adapters import UnsupportedFrameworkError
 from callsheet_crewai import CrewAIAdapter
 from tests.adapters.crewai import crews
 from tests.adapters.crewai.scripts import BOTH, SEARCH, calls, run
@@ -181,3 +183,48 @@ def test_unknown_mock_and_script_are_named_with_the_closest():
         run(
             crews.crew(), FakeModel(default_response="x", agents={"Reseacher": ["y"]}), message={"topic": "x"}
         )
+
+
+def test_copies_of_a_crew_share_its_tools_whose_counts_are_put_back():
+    search = crews.Search(max_usage_count=10)
+    crew = crews.crew(tools=[search])
+    model = FakeModel(agents={"Researcher": [SEARCH, "done"] * 2, "Writer": ["written"] * 2})
+    mock = MockTool("search", response="MOCK")
+    with CrewAIAdapter(crew, tools=[mock], model=model).session() as session:
+        crew.kickoff_for_each(inputs=[{"topic": "a"}, {"topic": "b"}])
+        used = search.current_usage_count
+    # CrewAI counts anew for each.
+    assert (used, mock.call_count, len(session.tool_calls)) == (1, 2, 2)
+    assert search.current_usage_count == 0
+
+
+def test_crewai_built_differently_is_refused_and_left_as_it_was(monkeypatch):
+    from crewai.tools.tool_usage import ToolUsage
+
+    from callsheet_crewai._patches import PATCHES
+
+    gc.collect()  # a session that other tests left holds the replacements
+    saved = BaseTool.__dict__["run"]
+    monkeypatch.delattr(ToolUsage, "use")
+    if PATCHES._holders == 0:
+        with pytest.raises(UnsupportedFrameworkError, match=r"ToolUsage.use is not there"):
+            CrewAIAdapter(crews.crew, model=FakeModel()).sync_invoke({"topic": "x"})
+    assert BaseTool.__dict__["run"] is saved
+    assert crews.Search().run(q="x") == "REAL x"
+
+
+def test_error_of_a_flow_is_told_as_it_is_inside_a_loop_too():
+    class Broken(Flow):
+        @start()
+        def go(self):
+            raise RuntimeError("mine")
+
+    async def main():
+        return CrewAIAdapter(Broken, model=FakeModel()).sync_invoke(None)
+
+    for run_it in (
+        lambda: CrewAIAdapter(Broken, model=FakeModel()).sync_invoke(None),
+        lambda: asyncio.run(main()),
+    ):
+        with pytest.raises(RuntimeError, match="^mine$"):
+            run_it()

@@ -7,6 +7,7 @@ import inspect
 from contextlib import suppress
 
 import pytest
+from crewai import Crew
 from crewai.tools import BaseTool, tool
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
@@ -148,3 +149,60 @@ def test_model_class_defined_inside_a_session_is_scripted():
         assert late.call("hello") == "scripted"
     assert not HITS
     assert late.call("hello") == "REAL"
+
+
+@BOTH
+def test_sync_body_is_what_an_agent_runs_and_the_async_one_is_answered_too(native):
+    class Both(BaseTool):
+        name: str = "both"
+        description: str = "Has two bodies."
+
+        def _run(self) -> str:
+            HITS["sync"] += 1
+            return "sync"
+
+        async def _arun(self) -> str:
+            HITS["async"] += 1
+            return "async"
+
+    def go(mock, use):
+        agent = crews.agent(native=native, tools=[Both()])
+        adapter = CrewAIAdapter(agent, tools=[mock], model=FakeModel([calls("both"), "done"]), strict=False)
+        with adapter.session() as session:
+            use(agent)
+        return [call.response for call in session.tool_calls]
+
+    def kickoff(agent):
+        agent.kickoff("go")
+
+    def kickoff_async(agent):
+        asyncio.run(agent.kickoff_async("go"))
+
+    def directly(agent):
+        asyncio.run(agent.tools[0].arun())
+
+    mock, spy = MockTool("both", response="MOCK"), MockTool.spy("both")
+    assert [go(mock, use) for use in (kickoff, kickoff_async, directly)] == [["MOCK"]] * 3
+    assert not HITS
+    assert [go(spy, use) for use in (kickoff, kickoff_async, directly)] == [["sync"], ["sync"], ["async"]]
+    assert HITS == {"sync": 2, "async": 1}
+
+
+@BOTH
+def test_result_as_answer_ends_a_crew_and_only_where_the_tool_says_so(native):
+    final = crews.Search(result_as_answer=True)
+    who = crews.agent(native=native, tools=[final])
+    crew = Crew(agents=[who], tasks=[crews.task(who, "Research")])
+    mock = MockTool("search", response="MOCK")
+    result = CrewAIAdapter(crew, tools=[mock], model=FakeModel([SEARCH])).sync_invoke(None)
+    assert (result.response, result.tool_names) == ("MOCK", ["search"])
+
+
+@BOTH
+def test_failed_tool_is_no_answer_even_where_its_result_would_be(native):
+    final = crews.Search(result_as_answer=True)
+    agent = crews.agent(native=native, tools=[final])
+    mock = MockTool("search", raises=RuntimeError("boom"))
+    result = CrewAIAdapter(agent, tools=[mock], model=FakeModel([SEARCH, "done"])).sync_invoke("go")
+    assert result.response == "done"
+    assert "boom" in result.tool_calls[0].seen_by_model
