@@ -13,6 +13,7 @@ from crewai.utilities.string_utils import sanitize_tool_name
 
 from callsheet.adapters import ModelReply, ModelRequest, RunRecord, Scope, ScriptError, Session, Usage
 from callsheet_crewai._abort import aborting, stop_if_over
+from callsheet_crewai._places import run_of
 from callsheet_crewai._replies import recorded, said, scripted_calls, spoken, structured
 from callsheet_crewai._streaming import is_streamed, words
 
@@ -145,7 +146,7 @@ def model_call(scope: Scope, llm: Any, given: dict[str, Any]) -> ModelCall:
     """Give the call of a model that code in a session makes."""
     session = scope.session
     stop_if_over(session, "A model call")
-    call = ModelCall(llm, session, scope.run or session.recording.outside, given)
+    call = ModelCall(llm, session, run_of(scope), given)
     if session.model is None:
         session.note_request(call.request())
     return call

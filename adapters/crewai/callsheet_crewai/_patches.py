@@ -25,6 +25,7 @@ from callsheet_crewai._models import (
 )
 from callsheet_crewai._native_calls import executed_call, executed_step_call
 from callsheet_crewai._people import asked_by_flow, asked_person, asked_person_async
+from callsheet_crewai._places import aplaced, placed
 from callsheet_crewai._runs import (
     adelegated_run,
     afinishing,
@@ -83,7 +84,11 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("flow.runtime", "Flow", "_request_human_feedback", asked_by_flow),
     ("flow.async_feedback.providers", "ConsoleProvider", "request_feedback", asked_by_flow),
     ("flow.async_feedback.providers", "ConsoleProvider", "request_input", asked_by_flow),
+    ("task", "Task", "execute_async", placed),
+    ("crew", "Crew", "kickoff_async", aplaced),
+    ("flow.runtime", "Flow", "_execute_method", aplaced),
     ("crew", "Crew", "kickoff", finishing),
+    ("crew", "Crew", "replay", finishing),
     ("crew", "Crew", "akickoff", afinishing),
     ("flow.runtime", "Flow", "kickoff_async", afinishing),
     ("memory.unified_memory", "Memory", "recall", empty([])),

@@ -24,6 +24,7 @@ from callsheet.adapters import (
 )
 from callsheet_crewai._abort import SessionAborted, aborting, current_scope
 from callsheet_crewai._asked import Asked, asked_now, carrying_out
+from callsheet_crewai._places import run_of
 
 # The tool whose real body runs: `run` calls `_run`, and `_run` calls the one of its base class.
 _RUNNING: ContextVar[int] = ContextVar("callsheet_crewai_running", default=0)
@@ -284,7 +285,7 @@ def _is_mocked(scope: Scope, asked: Asked) -> bool:
 
 
 def _agent(scope: Scope) -> str | None:
-    return scope.run.agent if scope.run is not None else None
+    return run_of(scope).agent
 
 
 @contextmanager

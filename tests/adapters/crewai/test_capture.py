@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import time
+
 import pytest
+from crewai.flow.flow import Flow, and_, listen, start
 
 from callsheet import FakeModel, MockTool, ScriptError
+from callsheet_crewai import CrewAIAdapter
 from tests.adapters.crewai import crews
+from tests.adapters.crewai.paths import Script
 from tests.adapters.crewai.scripts import BOTH, SEARCH, run
 
 
@@ -56,3 +63,59 @@ def test_several_calls_in_one_text_reply_are_a_script_error():
     model = FakeModel([{"tool_calls": [{"name": "search", "args": {"q": q}} for q in "ab"]}, "done"])
     with pytest.raises(ScriptError, match="one at a time"):
         run(crews.agent(native=False), model, MockTool("search", response=1), message="go")
+
+
+def jitter(args):
+    time.sleep(random.random() / 50)
+    return "MOCK"
+
+
+def side_by_side(native):
+    crew = crews.crew(native=native)
+    asyncio.run(crew.kickoff_for_each_async(inputs=[{"topic": topic} for topic in "abc"]))
+
+
+class Branches(Flow):
+    """Two crews beside each other, then one for both."""
+
+    @start()
+    def left(self):
+        return crews.crew().kickoff(inputs={"topic": "left"}).raw
+
+    @start()
+    def right(self):
+        return crews.crew().kickoff(inputs={"topic": "right"}).raw
+
+    @listen(and_(left, right))
+    def join(self):
+        return crews.crew().kickoff(inputs={"topic": "both"}).raw
+
+
+def grid_of_tasks(native):
+    asyncio.run(crews.parallel_tasks(native=native).akickoff())
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "go",
+    [side_by_side, lambda native: Branches().kickoff(), grid_of_tasks],
+    ids=["for each", "branches of a flow", "tasks"],
+)
+def test_what_runs_side_by_side_is_told_in_the_order_it_was_started_in(go, native):
+    def told():
+        mock, model = MockTool("search", response=jitter), Script().model
+        with CrewAIAdapter(crews.crew, tools=[mock], model=model).session() as session:
+            go(native)
+        return session.trace
+
+    first, *others = [told() for _ in range(4)]
+    assert all(other == first for other in others)
+    asked = [entry.content for entry in first if entry.role == "user"]
+    assert asked in (
+        [f"{verb} {topic}" for topic in "abc" for verb in ("Research", "Write about")],
+        [f"{verb} {topic}" for topic in ("left", "right", "both") for verb in ("Research", "Write about")],
+        ["Research rust", "Research rust", "Sum up"],
+    )
+    assert [entry.tool_call.id for entry in first if entry.tool_call] == [
+        entry.tool_call.id for entry in others[0] if entry.tool_call
+    ]
