@@ -24,6 +24,7 @@ from callsheet_crewai._models import (
     with_headers,
 )
 from callsheet_crewai._native_calls import executed_call, executed_step_call
+from callsheet_crewai._outcomes import judged_output
 from callsheet_crewai._people import asked_by_flow, asked_person, asked_person_async
 from callsheet_crewai._places import aplaced, placed
 from callsheet_crewai._runs import (
@@ -84,6 +85,9 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("flow.runtime", "Flow", "_request_human_feedback", asked_by_flow),
     ("flow.async_feedback.providers", "ConsoleProvider", "request_feedback", asked_by_flow),
     ("flow.async_feedback.providers", "ConsoleProvider", "request_input", asked_by_flow),
+    ("task", None, "process_guardrail", judged_output),
+    ("agent.core", None, "process_guardrail", judged_output),
+    ("lite_agent", None, "process_guardrail", judged_output),
     ("task", "Task", "execute_async", placed),
     ("crew", "Crew", "kickoff_async", aplaced),
     ("flow.runtime", "Flow", "_execute_method", aplaced),

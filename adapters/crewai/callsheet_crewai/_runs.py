@@ -10,6 +10,7 @@ from typing import Any
 from callsheet.adapters import RunRecord, Scope, TraceEntry, described, message_text
 from callsheet_crewai._abort import SessionAborted, current_scope, stop_if_over
 from callsheet_crewai._inventory import tool_names
+from callsheet_crewai._outcomes import note_task
 from callsheet_crewai._places import in_place, is_executor, next_place
 from callsheet_crewai._streaming import is_unfinished
 
@@ -22,8 +23,10 @@ def task_run(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = current_scope()
         if scope is None or (agent or self.agent) is None:
             return original(self, agent, context, tools)
-        with _run(scope, agent or self.agent, self.description, tools):
-            return original(self, agent, context, tools)
+        with _run(scope, agent or self.agent, self.description, tools) as run:
+            output = original(self, agent, context, tools)
+            note_task(scope, run, self, output)
+        return output
 
     return _execute_core
 
@@ -36,8 +39,10 @@ def atask_run(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = current_scope()
         if scope is None or (agent or self.agent) is None:
             return await original(self, agent, context, tools)
-        with _run(scope, agent or self.agent, self.description, tools):
-            return await original(self, agent, context, tools)
+        with _run(scope, agent or self.agent, self.description, tools) as run:
+            output = await original(self, agent, context, tools)
+            note_task(scope, run, self, output)
+        return output
 
     return _aexecute_core
 
