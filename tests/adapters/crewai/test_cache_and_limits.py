@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from contextlib import nullcontext
+from importlib.util import find_spec
 
 import pytest
-from crewai.tools.tool_failure import ToolExecutionFailedError
 
 from callsheet import FakeModel, MockTool
 from callsheet_crewai import CrewAIAdapter
@@ -83,6 +84,9 @@ def test_usage_limit_counts_as_the_framework_counts(native):
     assert search.current_usage_count == 0
 
 
+STOPS_REPETITION = find_spec("crewai.tools.tool_failure") is not None
+
+
 class RateLimited(Exception):
     status_code = 429
 
@@ -98,14 +102,16 @@ def test_rate_limits_are_tried_again_without_waiting(run, monkeypatch):
 
 
 @BOTH
-def test_same_call_with_the_same_answer_stops_the_run_as_crewai_stops_it(native):
-    model = FakeModel(default_response=SEARCH)
+def test_same_call_with_the_same_answer_stops_the_run_where_crewai_stops_it(native):
+    model = FakeModel([*[SEARCH] * 7, "done"])
     mock = MockTool("search", response="MOCK")
     adapter = CrewAIAdapter(crews.agent(native=native), tools=[mock], model=model)
-    with pytest.raises(ToolExecutionFailedError, match="search"):
+    # CrewAI 1.15.3 lets it go on.
+    stopped = pytest.raises(Exception, match="search") if STOPS_REPETITION else nullcontext()
+    with stopped as error:
         adapter.sync_invoke("rust?")
-    assert adapter.last_result.tool_names == ["search"] * model.call_count
-    assert model.call_count < 10
+    assert adapter.last_result.tool_names == ["search"] * (7 - (2 if native else 1) * STOPS_REPETITION)
+    assert error is None or type(error.value).__name__ == "ToolExecutionFailedError"
 
 
 @BOTH
