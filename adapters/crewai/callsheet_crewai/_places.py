@@ -61,8 +61,7 @@ def aplaced(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(original)
     async def start(self: Any, *args: Any, **kwargs: Any) -> Any:
-        scope = current_scope()
-        if scope is None or is_executor(self):
+        if is_executor(self) or (scope := current_scope()) is None:
             return await original(self, *args, **kwargs)
         with in_place(scope):
             return await original(self, *args, **kwargs)

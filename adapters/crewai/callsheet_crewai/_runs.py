@@ -124,8 +124,7 @@ def afinishing(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(original)
     async def kickoff(self: Any, *args: Any, **kwargs: Any) -> Any:
-        scope = current_scope()
-        if scope is None or is_executor(self):
+        if is_executor(self) or (scope := current_scope()) is None:
             return await original(self, *args, **kwargs)
         stop_if_over(scope.session, "A kickoff")
         with in_place(scope):
