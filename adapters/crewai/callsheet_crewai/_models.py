@@ -14,9 +14,9 @@ from pydantic import BaseModel
 from callsheet.adapters import Scope, Usage
 from callsheet_crewai import _rate_limits
 from callsheet_crewai._abort import current_scope
+from callsheet_crewai._functions import answered_function
 from callsheet_crewai._model_calls import ModelCall, model_call, usage_of
 from callsheet_crewai._replies import structured
-from callsheet_crewai._tools import answered_function
 
 # The model whose real call runs: a provider's class may call that of its base class.
 _CALLING: ContextVar[int] = ContextVar("callsheet_crewai_calling", default=0)

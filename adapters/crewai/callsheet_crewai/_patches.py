@@ -11,6 +11,7 @@ from typing import Any
 
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, any_session_open
 from callsheet_crewai._cache import private_add, private_read
+from callsheet_crewai._functions import FunctionSlot
 from callsheet_crewai._mcp import mocked_tools, started_server
 from callsheet_crewai._memory import empty, forgetful
 from callsheet_crewai._models import (
@@ -58,8 +59,6 @@ def _outside_sessions(original: Callable[..., Any]) -> Callable[..., Any]:
 
 # Module, class or None for the module itself, attribute, replacement.
 _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
-    ("tools.structured_tool", "CrewStructuredTool", "invoke", answered_invoke),
-    ("tools.structured_tool", "CrewStructuredTool", "ainvoke", answered_ainvoke),
     ("tools.base_tool", "BaseTool", "_claim_usage", claimed_in_session),
     ("tools.tool_usage", "ToolUsage", "parse_tool_calling", parsed_call),
     ("tools.tool_usage", "ToolUsage", "use", used),
@@ -113,6 +112,7 @@ _EXECUTORS = (
 )
 
 _TOOL_METHODS: dict[str, Replace] = dict.fromkeys(("run", "arun", "_run", "_arun"), answered)
+_STRUCTURED_METHODS: dict[str, Replace] = {"invoke": answered_invoke, "ainvoke": answered_ainvoke}
 _MODEL_METHODS: dict[str, Replace] = {
     "call": answered_call,
     "acall": answered_acall,
@@ -134,11 +134,15 @@ def patches() -> Iterator[Patch]:
         yield _patch(_found(path, owner), name, replace)
     yield from _executor_patches()
     yield from _server_patches()
+    for module, tool in (("tools.base_tool", "Tool"), ("tools.structured_tool", "CrewStructuredTool")):
+        # A pydantic field is no class attribute, so nothing is there to be looked for.
+        yield Patch(_found(module, tool), "func", lambda _: FunctionSlot())
     for module in (_core("printer"), _found("events.utils.console_formatter", None)):
         yield _patch(module, "should_suppress_console_output", _silent)
     yield Patch(_core("lock_store"), "tempfile", locks_in_storage)
     for base, methods in (
         (_found("tools.base_tool", "BaseTool"), _TOOL_METHODS),
+        (_found("tools.structured_tool", "CrewStructuredTool"), _STRUCTURED_METHODS),
         (_found("llms.base_llm", "BaseLLM"), _MODEL_METHODS),
     ):
         for cls in _with_subclasses(base):
