@@ -112,6 +112,7 @@ class RunRecord:
         offered: The names of the tools offered to the model, or None when nobody noted them; a call of
             another name is recorded as unknown.
         error: The exception that ended the run, as text.
+        order: Where the run stands among its siblings; runs with equal ones stand as they began.
     """
 
     path: str
@@ -122,6 +123,7 @@ class RunRecord:
     turns: int = 0
     offered: frozenset[str] | None = None
     error: str | None = None
+    order: Order = ()
 
     def add(self, step: ReplyRecord | CallRecord | TraceEntry, order: Order = ()) -> None:
         """Append a reply, a call no model asked for, or an event such as an interrupt.
@@ -174,17 +176,29 @@ class Recording:
     @property
     def latest_run(self) -> RunRecord | None:
         """The latest run of an agent at the top, or None."""
-        return next((run for run in reversed(self.runs) if run is not self._outside), None)
+        return next((run for run in reversed(_in_order(self.runs)) if run is not self._outside), None)
 
     def open_run(
-        self, *, agent: str | None, opening: Sequence[TraceEntry] = (), parent: CallRecord | None = None
+        self,
+        *,
+        agent: str | None,
+        opening: Sequence[TraceEntry] = (),
+        parent: CallRecord | None = None,
+        order: Order = (),
     ) -> RunRecord:
-        """Begin a run at the top, or under the call that started it."""
+        """Begin a run at the top, or under the call that started it.
+
+        Args:
+            agent: The agent.
+            opening: The steps before its first reply.
+            parent: The call.
+            order: Where it stands among its siblings, where runs begin at random.
+        """
         siblings = self.runs if parent is None else parent.children
         with self._lock:
-            ordinal = str(len(siblings) + 1)
+            ordinal = ".".join(map(str, order)) or str(len(siblings) + 1)
             path = ordinal if parent is None else f"{parent.id.removeprefix('call_')}.{ordinal}"
-            run = RunRecord(path, agent, tuple(opening), parent)
+            run = RunRecord(path, agent, tuple(opening), parent, order=order)
             siblings.append(run)
         return run
 
@@ -274,7 +288,7 @@ class _Teller:
         self._run = -1
 
     def tell(self, runs: Sequence[RunRecord], parent_id: str | None) -> None:
-        for run in runs:
+        for run in _in_order(runs):
             self._run += 1
             number = self._run
             turn = 0
@@ -334,8 +348,12 @@ class _Teller:
         self.tell(record.children, record.id)
 
 
+def _in_order(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    return sorted(runs, key=lambda run: run.order)
+
+
 def _replies(runs: Iterable[RunRecord]) -> Iterator[ReplyRecord]:
-    for run in runs:
+    for run in _in_order(runs):
         for step in run.in_order():
             calls = [step] if isinstance(step, CallRecord) else []
             if isinstance(step, ReplyRecord):

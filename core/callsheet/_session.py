@@ -14,7 +14,7 @@ from callsheet._inventory import Inventory
 from callsheet._mocks import MockTool
 from callsheet._offline import offline as offline_block
 from callsheet._patching import PatchSet
-from callsheet._recording import CallRecord, Recording, RunRecord
+from callsheet._recording import CallRecord, Order, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
 from callsheet._scope import SCOPE, Scope, entered, leave, open_sessions
@@ -280,13 +280,16 @@ class Session:
 
     # Recording
 
-    def open_run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> RunRecord:
+    def open_run(
+        self, *, agent: str | None, opening: Sequence[TraceEntry] = (), order: Order = ()
+    ) -> RunRecord:
         """Begin a run of an agent, under the tool call that is being answered, if any."""
         scope = SCOPE.get()
         parent = scope.call if scope is not None and scope.session is self else None
         if parent is None:
             self._evidence.forget_answer()
-        return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
+        opening = opening if parent is None else ()
+        return self.recording.open_run(agent=agent, opening=opening, parent=parent, order=order)
 
     def inside(
         self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
