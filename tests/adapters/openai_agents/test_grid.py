@@ -6,7 +6,7 @@ import asyncio
 import gc
 import json
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -82,9 +82,8 @@ async def by_cancelled_stream(agent: Agent[Any], options: dict[str, Any]) -> Non
 
 @path("session")
 async def by_session(agent: Agent[Any], options: dict[str, Any]) -> None:
-    memory = SQLiteSession("grid")
-    await Runner.run(agent, "go", session=memory, **options)
-    memory.close()
+    with closing(SQLiteSession("grid")) as memory:
+        await Runner.run(agent, "go", session=memory, **options)
 
 
 @path("response id")
