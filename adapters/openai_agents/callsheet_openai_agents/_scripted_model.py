@@ -19,7 +19,7 @@ from callsheet.adapters import (
     did_you_mean,
     listed,
 )
-from callsheet_openai_agents._input import messages
+from callsheet_openai_agents._input import call_ids, messages
 from callsheet_openai_agents._output import output_items
 from callsheet_openai_agents._responses import FINISH_REASONS, is_whole, received, response
 from callsheet_openai_agents._stream_events import stream_events
@@ -93,6 +93,9 @@ class ScriptedModel(Model):
         handoffs: Sequence[Any],
     ) -> ModelReply:
         items = given if isinstance(given, str) else list(given)
+        if not self._session.current_turn:
+            # Of two calls with one id the SDK forgets the first, and an earlier session counted alike.
+            self._session.recording.reserve(call_ids(items))
         reply = await self._session.answer_model_async(
             ModelRequest(
                 messages=lambda: messages(instructions, items),
