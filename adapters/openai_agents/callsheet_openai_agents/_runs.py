@@ -12,7 +12,6 @@ from pydantic_core import to_json
 
 from callsheet.adapters import CallRecord, RunRecord, Session, TraceEntry, active_scope, described
 from callsheet_openai_agents._calls import call_id
-from callsheet_openai_agents._guardrails import note_guardrails
 from callsheet_openai_agents._hooks import RecordingHooks
 from callsheet_openai_agents._input import opening
 from callsheet_openai_agents._inventory import agent_name
@@ -35,7 +34,6 @@ def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
             except Exception as error:
                 ended = getattr(error, "run_data", None)
                 _note_items(session, record, getattr(ended, "new_items", ()))
-                note_guardrails(session, ended, error)
                 raise
             _note_result(session, record, result)
             return result
@@ -98,7 +96,6 @@ async def _failed_guardrail(result: Any) -> BaseException | None:
 def _note_failure(session: Session, record: RunRecord, result: Any, error: BaseException) -> None:
     record.error = described(error)
     _note_items(session, record, result.new_items)
-    note_guardrails(session, result, error)
 
 
 def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
@@ -110,7 +107,6 @@ def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
 
 def _note_result(session: Session, record: RunRecord, result: Any) -> None:
     _note_items(session, record, result.new_items)
-    note_guardrails(session, result)
     for item in result.interruptions:
         call = session.recording.find_call(call_id(item.raw_item), record)
         if call is not None:
