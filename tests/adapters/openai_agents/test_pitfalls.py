@@ -27,6 +27,7 @@ from agents import (
     function_tool,
 )
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from pydantic import BaseModel
 
 from callsheet import (
     FakeModel,
@@ -118,6 +119,55 @@ def test_6_mocks_are_called_with_arguments_the_tool_accepts(canary: Canary) -> N
     assert call.outcome == "invalid"
     assert "q" in str(call.error)
     assert mock.call_count == 0
+
+
+class Options(BaseModel):
+    limit: int = 10
+    topic: str
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("args", "outcome"),
+    [
+        ({"options": {"topic": "a"}}, "success"),
+        ({"options": {"topic": "a", "limit": 1}, "q": "x", "limits": []}, "success"),
+        ({}, "invalid"),
+        ({"options": {}}, "invalid"),
+        ({"options": {"topic": "a"}, "limits": [{}]}, "invalid"),
+        ({"options": {"topic": 1}}, "invalid"),
+    ],
+)
+def test_6_what_the_function_has_a_default_for_may_be_left_out(
+    args: dict[str, Any], outcome: str, strict: bool
+) -> None:
+    """A strict schema demands it, yet the SDK calls the function without it."""
+    ran: list[str] = []
+
+    @function_tool(strict_mode=strict)
+    def lookup(options: Options, q: str = "all", limits: list[Options] | None = None) -> str:
+        """Look something up."""
+        ran.append(q)
+        return q
+
+    agent = Agent(name="Desk", tools=[lookup])
+    step = {"tool_calls": [{"name": "lookup", "args": args}]}
+    mocked = one_call(agent, MOCK, model=FakeModel([step, "done"])).sync_invoke("go")
+    real = one_call(agent, MockTool.spy("lookup"), model=FakeModel([step, "done"])).sync_invoke("go")
+    assert mocked.tool_calls[0].outcome == outcome
+    assert (mocked.tool_calls[0].outcome == "success") == (real.tool_calls[0].outcome == "success")
+    assert len(ran) == (outcome == "success")
+
+
+def test_6_parameter_may_be_called_as_a_part_of_a_schema_is() -> None:
+    @function_tool
+    def lookup(properties: Options, type: str = "x", required: int = 1) -> str:
+        """Look something up."""
+        return type
+
+    step = {"tool_calls": [{"name": "lookup", "args": {"properties": {"topic": "a"}}}]}
+    adapter = one_call(Agent(name="Desk", tools=[lookup]), MOCK, model=FakeModel([step, "done"]))
+    assert adapter.sync_invoke("go").tool_calls[0].outcome == "success"
 
 
 def test_8_stream_left_to_itself_meets_a_closed_session(canary: Canary) -> None:

@@ -1,0 +1,52 @@
+"""What `function_tool` knows about the function it made a tool of, and keeps to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+_accepted: WeakKeyDictionary[Any, tuple[Mapping[str, Any], Mapping[str, Any]]] = WeakKeyDictionary()
+
+
+def closed_over(own: Any, name: str) -> Any:
+    """Give a variable of `function_tool` that a tool's invoker still uses, or None."""
+    implementation = getattr(own, "_invoke_tool_impl", None)
+    code, cells = getattr(implementation, "__code__", None), getattr(implementation, "__closure__", None)
+    if code is None or cells is None:
+        return None
+    found = dict(zip(code.co_freevars, cells, strict=True)).get(name)
+    return found.cell_contents if found is not None else None
+
+
+def accepted_schema(tool: Any, own: Any) -> Mapping[str, Any]:
+    """Give the schema of the arguments a tool accepts.
+
+    A strict one demands every parameter of the model; the function has defaults for those left out.
+
+    Args:
+        tool: The tool.
+        own: Its own invoker.
+    """
+    given: Mapping[str, Any] = tool.params_json_schema
+    if not tool.strict_json_schema or not hasattr(own, "_invoke_tool_impl"):
+        return given
+    known = _accepted.get(own)
+    if known is None or known[0] is not given:
+        parameters = getattr(closed_over(own, "schema"), "params_pydantic_model", None)
+        loose = _loosened(given, parameters.model_json_schema()) if parameters is not None else given
+        known = _accepted[own] = (given, loose)
+    return known[1]
+
+
+def _loosened(strict: Any, plain: Any) -> Any:
+    """Give a strict schema that demands at each place only what the plain one does."""
+    if isinstance(strict, list) and isinstance(plain, list) and len(strict) == len(plain):
+        return [_loosened(one, other) for one, other in zip(strict, plain, strict=True)]
+    if not isinstance(strict, Mapping) or not isinstance(plain, Mapping):
+        return strict
+    loose = {key: _loosened(value, plain.get(key)) for key, value in strict.items()}
+    # A parameter may be called "properties".
+    if strict.get("type") == "object" and "properties" in strict:
+        loose["required"] = plain.get("required", [])
+    return loose
