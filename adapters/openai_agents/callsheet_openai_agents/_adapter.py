@@ -37,23 +37,44 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
         """Give the run to go on from: its last agent, and its items unless the SDK keeps them elsewhere."""
         return {AFTER: result.native}
 
+    def session(self, **options: Any) -> Session:
+        """Give a session to open around any code that reaches the agent.
+
+        Args:
+            **options: Those of `BaseAdapter.session`.
+
+        Raises:
+            MockConfigError: A mock stands for a handoff, or for a tool that runs at the provider.
+        """
+        session = super().session(**options)
+        self.reach.check(session.tools)
+        return session
+
     def _inventory(self) -> Inventory:
         # An application may give its agents tools and handoffs at any time.
         self.reach = Reach(self.agent)
-        self.reach.check_hosted(iter(self.tools))
-        return self.reach.inventory()
+        # In a session an application may run agents nobody knows of yet. Where a misspelt mock would let the
+        # real tool run, that can not be waited for.
+        return self.reach.inventory(complete=self.reach.complete and self._unmocked == "real")
 
     async def _run(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> None:
+        self._check_names(session, options)
         agent, given, options = start(self.agent, message, history, options)
         await Runner.run(agent, given, **options)
 
     async def _stream(
         self, session: Session, message: Any, history: Sequence[Any] | None, options: dict[str, Any]
     ) -> AsyncIterator[Any]:
+        self._check_names(session, options)
         agent, given, options = start(self.agent, message, history, options)
         return _events(Runner.run_streamed(agent, given, **options))
+
+    def _check_names(self, session: Session, options: dict[str, Any]) -> None:
+        # Hooks of a run may give its agents tools.
+        if self.reach.complete and not any(options.get(name) for name in ("hooks", "starting_agent")):
+            session.check_names()
 
 
 async def _events(streamed: Any) -> AsyncIterator[Any]:
