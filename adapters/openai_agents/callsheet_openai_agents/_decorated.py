@@ -1,4 +1,4 @@
-"""What `function_tool` knows about the function it made a tool of, and keeps to itself."""
+"""What the SDK knows about what it made a tool of, and keeps to itself."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from callsheet_openai_agents._mcp import mcp_tool
+
 _accepted: WeakKeyDictionary[Any, tuple[Mapping[str, Any], Mapping[str, Any]]] = WeakKeyDictionary()
 
 
 def closed_over(own: Any, name: str) -> Any:
-    """Give a variable of `function_tool` that a tool's invoker still uses, or None."""
+    """Give a variable of the SDK's that a tool's invoker still uses, or None."""
     implementation = getattr(own, "_invoke_tool_impl", None)
     code, cells = getattr(implementation, "__code__", None), getattr(implementation, "__closure__", None)
     if code is None or cells is None:
@@ -22,7 +24,7 @@ def closed_over(own: Any, name: str) -> Any:
 def accepted_schema(tool: Any, own: Any) -> Mapping[str, Any]:
     """Give the schema of the arguments a tool accepts.
 
-    A strict one demands every parameter of the model; the function has defaults for those left out.
+    A strict one demands every parameter of the model; the tool has defaults for those left out.
 
     Args:
         tool: The tool.
@@ -33,10 +35,22 @@ def accepted_schema(tool: Any, own: Any) -> Mapping[str, Any]:
         return given
     known = _accepted.get(own)
     if known is None or known[0] is not given:
-        parameters = getattr(closed_over(own, "schema"), "params_pydantic_model", None)
-        loose = _loosened(given, parameters.model_json_schema()) if parameters is not None else given
-        known = _accepted[own] = (given, loose)
+        plain = _plain_schema(tool, own)
+        known = _accepted[own] = (given, _loosened(given, plain) if plain is not None else given)
     return known[1]
+
+
+def _plain_schema(tool: Any, own: Any) -> Any:
+    """Give the schema that a strict one was made of, or None."""
+    described = mcp_tool(tool)
+    if described is not None:
+        # The name of the field differs between the versions of the mcp package.
+        return getattr(described, "inputSchema", None) or getattr(described, "input_schema", None)
+    parameters = getattr(closed_over(own, "schema"), "params_pydantic_model", None)
+    if parameters is not None:
+        return parameters.model_json_schema()
+    of_agent = closed_over(own, "params_adapter")
+    return of_agent.json_schema() if of_agent is not None else None
 
 
 def _loosened(strict: Any, plain: Any) -> Any:

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -168,6 +169,16 @@ def test_6_parameter_may_be_called_as_a_part_of_a_schema_is() -> None:
     step = {"tool_calls": [{"name": "lookup", "args": {"properties": {"topic": "a"}}}]}
     adapter = one_call(Agent(name="Desk", tools=[lookup]), MOCK, model=FakeModel([step, "done"]))
     assert adapter.sync_invoke("go").tool_calls[0].outcome == "success"
+
+
+def test_6_agent_used_as_a_tool_may_be_called_without_what_it_has_a_default_for() -> None:
+    if "parameters" not in signature(Agent.as_tool).parameters:
+        return
+    agent = Agent(name="Desk", tools=[Agent(name="Inner").as_tool("ask", "Ask", parameters=Options)])
+    for args, outcome in (({"topic": "x"}, "success"), ({"limit": 1}, "invalid")):
+        model = FakeModel([{"tool_calls": [{"name": "ask", "args": args}]}, "done"])
+        result = one_call(agent, MockTool("ask", response="mocked"), model=model).sync_invoke("go")
+        assert result.tool_calls[0].outcome == outcome
 
 
 def test_8_stream_left_to_itself_meets_a_closed_session(canary: Canary) -> None:
