@@ -72,8 +72,9 @@ class OpenAIAgentsAdapter(BaseAdapter[Agent[Any]]):
         return _events(Runner.run_streamed(agent, given, **options))
 
     def _check_names(self, session: Session, options: dict[str, Any]) -> None:
-        # Hooks of a run may give its agents tools.
-        if self.reach.complete and not any(options.get(name) for name in ("hooks", "starting_agent")):
+        # Hooks of a run may give its agents tools, and a tool that runs for real may run further agents.
+        adds = any(options.get(name) is not None for name in ("hooks", "starting_agent"))
+        if self.reach.complete and not adds and not any(mock.is_spy for mock in session.tools):
             session.check_names()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, FunctionTool, RunHooks, Runner, WebSearchTool, handoff
+from agents import Agent, FunctionTool, RunHooks, Runner, WebSearchTool, function_tool, handoff
 
 from callsheet import FakeModel, MockConfigError, MockTool, UnknownMockError, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
@@ -131,6 +131,49 @@ def test_run_that_starts_at_another_agent_is_mocked(canary: Canary) -> None:
     other = Agent(name="Other", tools=[lookup(canary)])
     adapter = OpenAIAgentsAdapter(Agent(name="Desk"), tools=[MOCK], model=FakeModel([CALL, "done"]))
     assert adapter.sync_invoke("go", starting_agent=other).tool_calls[0].mocked
+    assert not canary.hits
+
+
+def test_agent_that_a_spied_tool_runs_has_a_script_and_mocks(canary: Canary) -> None:
+    inner = Agent(name="Inner", tools=[lookup(canary)])
+
+    @function_tool
+    async def research(q: str) -> str:
+        """Have another agent look something up."""
+        return str((await Runner.run(inner, q)).final_output)
+
+    ask = {"tool_calls": [{"name": "research", "args": {"q": "x"}}]}
+    script = {"Desk": [ask, "done"], "Inner": [CALL, "found"]}
+    agent = Agent(name="Desk", tools=[research])
+    mocks = [MockTool.spy("research"), MOCK]
+    result = OpenAIAgentsAdapter(agent, tools=mocks, model=FakeModel(agents=script)).sync_invoke("go")
+    assert [(call.name, call.agent, call.response) for call in result.tool_calls] == [
+        ("research", "Desk", "found"),
+        ("lookup", "Inner", "mocked"),
+    ]
+    with pytest.raises(UnmockedToolError, match="lookup"):
+        OpenAIAgentsAdapter(agent, tools=mocks[:1], model=FakeModel(agents=script)).sync_invoke("go")
+    assert not canary.hits
+
+
+def test_refusal_that_a_tool_swallows_reaches_the_test(canary: Canary) -> None:
+    inner = Agent(name="Inner", tools=[lookup(canary)])
+
+    @function_tool
+    async def research(q: str) -> str:
+        """Have another agent look something up."""
+        try:
+            return str((await Runner.run(inner, q)).final_output)
+        except BaseException:
+            return "nothing"
+
+    ask = {"tool_calls": [{"name": "research", "args": {"q": "x"}}]}
+    model = FakeModel(agents={"Desk": [ask, "done"], "Inner": [CALL, "found"]})
+    adapter = OpenAIAgentsAdapter(
+        Agent(name="Desk", tools=[research]), tools=[MockTool.spy("research")], model=model
+    )
+    with pytest.raises(UnmockedToolError, match="lookup"):
+        adapter.sync_invoke("go")
     assert not canary.hits
 
 
