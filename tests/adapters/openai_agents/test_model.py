@@ -95,8 +95,8 @@ def test_stream_of_a_reply_that_is_cut_short_ends_incomplete(word: str, reason: 
 
 
 def test_finish_reason_no_model_gives_is_an_error_with_the_closest() -> None:
-    model = FakeModel([{"content": "half an", "finish_reason": "lenght"}])
-    with pytest.raises(ScriptError, match=r"'lenght'.*Did you mean 'length'"):
+    model = FakeModel([{"content": "half an", "finish_reason": "lengthh"}])
+    with pytest.raises(ScriptError, match=r"'lengthh'.*Did you mean 'length'"):
         OpenAIAgentsAdapter(Agent(name="Desk"), model=model).sync_invoke("go")
 
 
@@ -165,6 +165,46 @@ def test_implicit_settings_of_a_model_survive_the_script() -> None:
 def test_model_of_the_run_is_the_model_used() -> None:
     adapter = OpenAIAgentsAdapter(Agent(name="Desk", model="agents-own"), model=FakeModel(["done"]))
     assert adapter.sync_invoke("go", run_config=RunConfig(model="runs-own")).model_used == "runs-own"
+
+
+class NeverAsked(agents.Model):
+    """A model no test should reach."""
+
+    async def get_response(self, *given: Any, **named: Any) -> Any:
+        raise AssertionError("the real model was asked")
+
+    def stream_response(self, *given: Any, **named: Any) -> Any:
+        raise AssertionError("the real model was asked")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_agent_used_as_a_tool_is_scripted_whatever_its_own_run_is_configured_with(streamed: bool) -> None:
+    started: list[str] = []
+    events: list[Any] = []
+
+    class Hooks(agents.RunHooks[Any]):
+        async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+            started.append(tool.name)
+
+    inner = Agent(name="Inner", model=NeverAsked(), tools=[lookup])
+    tool = inner.as_tool(
+        "ask",
+        "Ask",
+        run_config=RunConfig(model=NeverAsked()),
+        hooks=Hooks(),
+        max_turns=3,
+        on_stream=events.append if streamed else None,
+    )
+    ask = {"tool_calls": [{"name": "ask", "args": {"input": "x"}}]}
+    model = FakeModel(agents={"Desk": [ask, "done"], "Inner": [CALL, "found"]})
+    adapter = OpenAIAgentsAdapter(Agent(name="Desk", tools=[tool]), tools=[MOCK], model=model)
+    result = adapter.sync_invoke("go")
+    assert [(call.name, call.agent, call.response) for call in result.tool_calls] == [
+        ("ask", "Desk", "found"),
+        ("lookup", "Inner", "mocked"),
+    ]
+    assert started == ["lookup"]
+    assert bool(events) == streamed
 
 
 def test_conversation_goes_on_with_the_sdks_own_items() -> None:

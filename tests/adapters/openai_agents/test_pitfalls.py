@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
@@ -27,6 +28,7 @@ from agents import (
     UserError,
     function_tool,
 )
+from agents.run import AgentRunner
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 from pydantic import BaseModel
 
@@ -37,7 +39,7 @@ from callsheet import (
     SessionClosedError,
     UnmockedToolError,
 )
-from callsheet_openai_agents import OpenAIAgentsAdapter
+from callsheet_openai_agents import OpenAIAgentsAdapter, _patches
 from tests.adapters.openai_agents.kinds import Canary, lookup, process_server
 
 CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
@@ -322,6 +324,23 @@ def test_18_run_config_and_hooks_are_passed_on_as_they_were_given(canary: Canary
     assert vars(config) == before
     assert seen == [tool]
     assert seen[0] is tool
+
+
+def test_18_run_that_was_given_no_config_is_given_none(monkeypatch: Any) -> None:
+    """With one the SDK would not close the provider it makes itself."""
+    gc.collect()
+    assert not _patches.PATCHES.installed
+    original = AgentRunner.run
+    given: list[Any] = []
+
+    async def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given.append(kwargs.get("run_config"))
+        return await original(self, *args, **kwargs)
+
+    monkeypatch.setattr(AgentRunner, "run", run)
+    one_call(Agent(name="Desk"), model=FakeModel(["done"])).sync_invoke("go")
+    gc.collect()
+    assert given == [None]
 
 
 def test_19_calls_are_told_in_the_order_the_model_wrote_them(canary: Canary) -> None:
