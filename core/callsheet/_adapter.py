@@ -160,7 +160,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         return self.run_in_sync(session, message, history=history, **options)
 
     async def run_in(
-        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
+        self, session: Session, message: Any, /, *, history: Sequence[Any] | None = None, **options: Any
     ) -> AgentResult:
         """Open a session of this adapter, run the agent on a message in it, and give the result."""
         try:
@@ -171,7 +171,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         return self.last_result
 
     def run_in_sync(
-        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
+        self, session: Session, message: Any, /, *, history: Sequence[Any] | None = None, **options: Any
     ) -> AgentResult:
         """Like `run_in`, by the framework's own sync way of running."""
         try:

@@ -269,6 +269,11 @@ class Recording:
             self._issued.add(call_id)
         return call_id
 
+    def reserve(self, call_ids: Iterable[str]) -> None:
+        """Give none of these ids, which came from elsewhere, such as an earlier session."""
+        with self._lock:
+            self._issued.update(call_ids)
+
     def trace(self) -> list[TraceEntry]:
         """Tell everything in canonical order."""
         teller = _Teller()

@@ -104,9 +104,7 @@ class Session:
                 "This adapter already has a session open here. Use that one, or wrap the agent once more."
             )
         if self._inventory.complete:
-            self._inventory.check_mocks(self.tools.tool_names)
-            if self.model is not None:
-                self._inventory.check_scripts(self.model.agent_names)
+            self.check_names()
         self._inventory.check_bound_mocks(self.tools.tool_names)
         if around is not None and around.call is not None and around.session.is_open:
             self._outer = around.session
@@ -203,6 +201,11 @@ class Session:
     def may_run(self, names: Collection[str]) -> bool:
         """Say whether a tool of these names could run for real, so that what it needs has to be there."""
         return self._desk.may_run(names)
+
+    def check_names(self) -> None:
+        """Raise `UnknownMockError` for a mock or a script of nothing that is known so far."""
+        self._inventory.check_mocks(self.tools.tool_names)
+        self._inventory.check_scripts(self.model.agent_names if self.model is not None else ())
 
     @property
     def is_open(self) -> bool:

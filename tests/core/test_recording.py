@@ -52,6 +52,12 @@ def test_ids_are_the_same_for_the_same_place_and_never_twice():
     assert Recording().new_call_id(Recording().open_run(agent=None), "0_0") == "call_1_0_0"
 
 
+def test_an_id_from_elsewhere_is_not_given_again() -> None:
+    recording = Recording()
+    recording.reserve(["call_1_0_0"])
+    assert recording.new_call_id(recording.open_run(agent=None), "0_0") == "call_1_0_0_2"
+
+
 def test_a_nested_run_stands_under_the_call_that_started_it():
     recording = Recording()
     run = recording.open_run(agent="Desk", opening=[TraceEntry("user", "hi")])

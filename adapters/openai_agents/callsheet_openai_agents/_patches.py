@@ -17,6 +17,7 @@ from agents.version import __version__
 
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 from callsheet_openai_agents._computers import computer_patches
+from callsheet_openai_agents._guardrails import guardrail_patches
 from callsheet_openai_agents._local_tools import local_tool_patches
 from callsheet_openai_agents._mcp import declared_tools, unstarted
 from callsheet_openai_agents._models import chosen_model, noted_settings
@@ -57,6 +58,7 @@ def _patches(run_loop: Any, actions: Any, executions: Any) -> Iterator[Patch]:
     yield slot_patch(FunctionTool, "on_invoke_tool", Invoker)
     yield from local_tool_patches(actions)
     yield from computer_patches(actions, executions)
+    yield from guardrail_patches()
     # Every server that has a process or a connection to start is one of these.
     yield Patch(server._MCPServerWithClientSession, "connect", unstarted)
     yield Patch(server._MCPServerWithClientSession, "list_tools", declared_tools)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import getattr_static
 from typing import Any
 
 from callsheet.adapters import Patch, identity, kept_in_reach
 
 _NO_DEFAULT: Any = object()
+# Every field in which a kind of tool keeps what runs it.
+_FIELDS = ("on_invoke_tool", "executor", "editor")
 
 
 class StandIn:
@@ -68,6 +71,12 @@ class Slot:
             del vars(tool)[self._name]
         except KeyError:
             raise AttributeError(self._name) from None
+
+
+def is_beyond_reach(tool: Any) -> bool:
+    """Say whether a tool's class defines anew what runs it, so that no stand-in is met there."""
+    found = (getattr_static(type(tool), name, _NO_DEFAULT) for name in _FIELDS)
+    return any(field is not _NO_DEFAULT and not isinstance(field, Slot) for field in found)
 
 
 def slot_patch(owner: type, name: str, stand_in: Callable[[Any, Any], StandIn]) -> Patch:

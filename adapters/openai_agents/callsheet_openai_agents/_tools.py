@@ -20,6 +20,7 @@ from callsheet.adapters import (
     parse_arguments,
 )
 from callsheet_openai_agents._answers import answer_shape
+from callsheet_openai_agents._decorated import accepted_schema
 from callsheet_openai_agents._inventory import agent_name, other_names
 from callsheet_openai_agents._mcp import mcp_binding
 from callsheet_openai_agents._slots import StandIn
@@ -99,7 +100,7 @@ def _request(tool: FunctionTool, own: Any, context: Any, arguments: str, agent: 
         agent=agent,
         raw_args=arguments,
         kind="agent" if tool._is_agent_tool else "mcp" if is_mcp else "function",
-        schema=tool.params_json_schema,
+        schema=accepted_schema(tool, own),
         aliases=other_names(tool),
         runs_unmocked=tool._is_agent_tool,
         timeout=tool.timeout_seconds,
