@@ -252,7 +252,6 @@ def test_a_value_that_unfolds_to_more_than_fits_is_left_to_the_slow_way(ordered:
     expected = [{"name": "a", "args": {"x": unfolding()}}]
     calls = [ToolCall("a", {"x": unfolding()})]
     assert not surely_the_same(expected, calls, ordered=ordered)
-    assert_tool_calls(calls, expected, strict_order=ordered)
 
 
 @pytest.mark.parametrize(
