@@ -98,8 +98,6 @@ CORE = ["test", "clients"]
 # Environment -> the groups its pins cover; tests and type checks share one set of pins.
 GROUPS = ("lint", "payloads", "peers", "package", "site")
 PINNED = {name: ["typecheck"] for name in HOME} | {group: [group] for group in GROUPS}
-    g: [g] for g in ("lint", "payloads", "peers", "package", "site")
-}
 PINNED["core"] = ["typecheck", *CORE]
 
 nox.options.sessions = [
