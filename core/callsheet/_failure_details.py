@@ -9,8 +9,9 @@ from callsheet._alignment import Edit
 from callsheet._differences import differences
 from callsheet._equality import equal
 from callsheet._expected import Expected, ExpectedFields
-from callsheet._rendering import WIDTH, expected_text, item_text, shortened, shown, wrapped
+from callsheet._rendering import WIDTH, expected_text, item_text, wrapped
 from callsheet._result import group_batches
+from callsheet._showing import shortened, shown
 from callsheet._suggest import closest, did_you_mean
 from callsheet._values import ToolCall
 

@@ -14,7 +14,7 @@ from callsheet._expected import Expected
 from callsheet._failure_details import edit_lines
 from callsheet._failure_table import table_lines
 from callsheet._matching import match_one_to_one
-from callsheet._rendering import shortened
+from callsheet._showing import shortened
 from callsheet._steps import Step
 from callsheet._values import ToolCall
 

@@ -1,4 +1,4 @@
-"""Values as failure texts show them: as one would type them, bounded, secrets redacted."""
+"""Calls and steps as failure texts show them: as one would write them, bounded, secrets redacted."""
 
 from __future__ import annotations
 
@@ -7,32 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from callsheet._expected import Expected, ExpectedFields
-from callsheet._redaction import redact_for_display, redact_text_for_display
+from callsheet._redaction import redact_text_for_display
+from callsheet._showing import redacted, shortened, shown
 from callsheet._steps import Step
 
 WIDTH = 76  # pytest puts "E   " before every line of an 80-column terminal
-LONGEST_VALUE = 200
 LONGEST_CALL = 150
-
-
-def shown(value: Any, *, limit: int = LONGEST_VALUE) -> str:
-    """Give a value's repr, secrets redacted, shortened in the middle when longer than `limit` characters."""
-    return shortened(redact_text_for_display(repr(redacted(value))), limit)
-
-
-def shown_under(name: str, value: Any, *, limit: int = LONGEST_VALUE) -> str:
-    """Like `shown`, for a value whose name may say that it is a secret."""
-    return shortened(redact_text_for_display(repr(redacted_under(name, value))), limit)
-
-
-def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
-    """Shorten a text in the middle, saying how much is left out."""
-    if len(text) <= limit:
-        return text
-    note = f"...<{len(text)} characters>..."
-    head = max(0, limit - len(note)) * 2 // 3
-    tail = max(0, limit - len(note) - head)
-    return f"{text[:head]}{note}{text[len(text) - tail :]}"
 
 
 def wrapped(label: str, text: str, *, indent: int) -> list[str]:
@@ -78,16 +58,6 @@ def expected_text(expected: Expected, *, limit: int = LONGEST_CALL) -> str:
     others = [key for key, value in fields.items() if key not in ("name", "args") and value is not None]
     rest = [f"{key}={shown(fields[key], limit=60)}" for key in others]
     return f"{text} with {', '.join(rest)}" if rest else text
-
-
-def redacted(value: Any) -> Any:
-    """Give a value with its secrets replaced."""
-    return redact_for_display(value, mask_objects=True)
-
-
-def redacted_under(name: str, value: Any) -> Any:
-    """Give a value with its secrets replaced; all of it is one when its name says so."""
-    return next(iter(redacted({name: value}).values()))
 
 
 def _open_call_text(name: Any, args: Any, limit: int) -> str:

@@ -10,7 +10,7 @@ from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._payload_calls import calls_from
 from callsheet._redaction import redact_text_for_display
-from callsheet._rendering import redacted_under, shortened
+from callsheet._showing import redacted_under, shortened, shown
 from callsheet._subject import known_tools_of
 from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall
@@ -193,9 +193,9 @@ def _argument_text(call: ToolCall, key: str, value: Any) -> str:
 
 def _refuse_text(option: str, names: Sequence[str] | None) -> None:
     if names is not None and (isinstance(names, str) or not all(isinstance(name, str) for name in names)):
-        raise ExpectationError(f"{option} is a list of tool names, not {names!r}.")
+        raise ExpectationError(f"{option} is a list of tool names, not {shown(names)}.")
 
 
 def _refuse_non_count(option: str, limit: int | None) -> None:
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-        raise ExpectationError(f"{option} is a whole number from 0, not {limit!r}.")
+        raise ExpectationError(f"{option} is a whole number from 0, not {shown(limit)}.")

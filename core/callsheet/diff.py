@@ -12,16 +12,9 @@ from callsheet._edits import edits_in_order
 from callsheet._equality import equal
 from callsheet._expected import Expected, ExpectedFields, expected_calls
 from callsheet._redaction import redact_text_for_display
-from callsheet._rendering import (
-    expected_text,
-    item_text,
-    redacted,
-    redacted_under,
-    shortened,
-    shown,
-    shown_under,
-)
+from callsheet._rendering import expected_text, item_text
 from callsheet._secrets import is_secret_name
+from callsheet._showing import redacted, redacted_under, shortened, shown, shown_under
 from callsheet._values import ToolCall
 
 __all__ = ["format_tool_call_diff", "format_value_diff"]

@@ -21,6 +21,7 @@ from callsheet._assignment import maximum_matching
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._matcher import Matcher
+from callsheet._showing import shown
 from callsheet._values import ToolCall
 
 __all__ = [
@@ -100,7 +101,7 @@ class Partial(Matcher):
 
     def __init__(self, expected: Mapping[Any, Any]) -> None:
         if not isinstance(expected, Mapping):
-            raise ExpectationError(f"Partial() wants a mapping, not {expected!r}.")
+            raise ExpectationError(f"Partial() wants a mapping, not {shown(expected)}.")
         self.expected = expected
 
     def accepts(self, actual: Any) -> bool:
@@ -128,7 +129,7 @@ class Regex(Matcher):
         try:
             self.pattern: re.Pattern[Any] = re.compile(pattern, flags)
         except (re.error, TypeError, ValueError) as problem:
-            raise ExpectationError(f"Regex() can't read {pattern!r}: {problem}.") from problem
+            raise ExpectationError(f"Regex() can't read {shown(pattern)}: {problem}.") from problem
         self._arguments = repr(self.pattern.pattern) + (f", {re.RegexFlag(flags)!r}" if flags else "")
 
     def accepts(self, actual: Any) -> bool:
@@ -155,7 +156,9 @@ class Approx(Matcher):
     def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:
         for name, tolerance in (("rel", rel), ("abs", abs)):
             if tolerance is not None and not (_is_finite(tolerance) and tolerance >= 0):
-                raise ExpectationError(f"Approx() wants {name} of 0 or more and finite, not {tolerance!r}.")
+                raise ExpectationError(
+                    f"Approx() wants {name} of 0 or more and finite, not {shown(tolerance)}."
+                )
         self.expected = expected
         self.rel = rel
         self.abs = abs
@@ -260,7 +263,7 @@ class Satisfies(Matcher):
 
     def __init__(self, predicate: Callable[[Any], object]) -> None:
         if not callable(predicate):
-            raise ExpectationError(f"Satisfies() wants a predicate, not {predicate!r}.")
+            raise ExpectationError(f"Satisfies() wants a predicate, not {shown(predicate)}.")
         self.predicate = predicate
 
     def accepts(self, actual: Any) -> bool:
@@ -268,7 +271,7 @@ class Satisfies(Matcher):
         try:
             return bool(self.predicate(actual))
         except Exception as problem:
-            problem.add_note(f"raised by {self!r} for {actual!r}"[:500])
+            problem.add_note(f"raised by {self!r} for {shown(actual)}")
             raise
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from callsheet._order_base import DONE, Count, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_sequences import Loop, Parts, Sequence, Waiting
 from callsheet._order_states import choice, shuffle
+from callsheet._showing import shown
 
 __all__ = [
     "AnyOrder",
@@ -209,7 +210,7 @@ def assert_calls(
 
         raise AssertionError(order_failure(whole, calls, extras=extras == "allow"))
     if not calls:
-        warn_if_vacuous(result, f"assert_calls(result, {pattern!r})", strict=strict)
+        warn_if_vacuous(result, f"assert_calls(result, {shown(pattern)})", strict=strict)
 
 
 def _sequence(states: list[State], *, immediate: bool = False) -> State:

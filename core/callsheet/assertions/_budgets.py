@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from callsheet._errors import ExpectationError, VacuousAssertionWarning
+from callsheet._showing import shown
 from callsheet._subject import Subject, calls_of, result_of, trace_of
 from callsheet._suggest import listed
 from callsheet._values import ToolCall, TraceEntry
@@ -41,7 +42,7 @@ def assert_budget(
     over = []
     for name, limit in given.items():
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
-            raise ExpectationError(f"The budget of {name} is a number from 0, not {limit!r}.")
+            raise ExpectationError(f"The budget of {name} is a number from 0, not {shown(limit)}.")
         spent = _SPENT[name](result)
         if spent is None:
             warnings.warn(

@@ -13,7 +13,8 @@ from callsheet._expected import expected_calls
 from callsheet._failures import calls_failure, names_text
 from callsheet._matching import match_in_order, match_one_to_one, match_subsequence
 from callsheet._plain import surely_the_same
-from callsheet._rendering import shown_under
+from callsheet._redaction import redact_text_for_display
+from callsheet._showing import shown, shown_under
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import did_you_mean
 
@@ -75,7 +76,7 @@ def assert_tool_call_count(result: Subject, expected: int, *, strict: bool = Fal
     """
     __tracebackhide__ = True
     if isinstance(expected, bool) or not isinstance(expected, int) or expected < 0:
-        raise ExpectationError(f"The expected count is a whole number from 0, not {expected!r}.")
+        raise ExpectationError(f"The expected count is a whole number from 0, not {shown(expected)}.")
     actual = calls_of(result)
     if expected == 0:
         warn_if_vacuous(result, "assert_tool_call_count(result, 0)", strict=strict)
@@ -166,4 +167,4 @@ def assert_tool_args_contain(
             f"got {shown_under(key, args[key])}"
             for key in wrong
         ]
-        raise AssertionError("\n".join(lines))
+        raise AssertionError(redact_text_for_display("\n".join(lines)))

@@ -9,6 +9,7 @@ from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import UnfreezableError, equal, freeze
 from callsheet._errors import ExpectationError
 from callsheet._rendering import call_text
+from callsheet._showing import shown
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import listed
 from callsheet._values import ToolCall
@@ -127,4 +128,4 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _refuse_text(option: str, names: Any) -> None:
     if isinstance(names, str):
-        raise ExpectationError(f"{option} is a list of tool names, not {names!r}. Put it in brackets.")
+        raise ExpectationError(f"{option} is a list of tool names, not {shown(names)}. Put it in brackets.")

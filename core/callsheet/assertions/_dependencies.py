@@ -8,8 +8,9 @@ from typing import Any
 from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._paths import parse_path, values_at
-from callsheet._rendering import call_text, shown, shown_under
+from callsheet._rendering import call_text
 from callsheet._result import group_batches
+from callsheet._showing import shown, shown_under
 from callsheet._subject import Subject, calls_of, result_of
 from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callsheet._equality import equal
-from callsheet._rendering import shown, shown_under
+from callsheet._showing import shown, shown_under
 from callsheet._subject import Subject, result_of
 from callsheet._suggest import did_you_mean, listed
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from callsheet._equality import equal
-from callsheet._rendering import shown
+from callsheet._showing import shown
 from callsheet._subject import Subject, result_of
 from callsheet.diff import format_value_diff
 
