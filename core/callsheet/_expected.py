@@ -29,6 +29,10 @@ class ExpectedFields:
         name = self.fields.get("name")
         return name if isinstance(name, str) else None
 
+    def mentioned_tools(self) -> list[str]:
+        """Give the tool name, when it is written out."""
+        return [] if self.name is None else [self.name]
+
     @property
     def role(self) -> str | None:
         """The role of the step, when it is written out."""
@@ -69,6 +73,11 @@ class ExpectedMatcher:
         """The tool name a matcher asks for, when it says so."""
         name = getattr(self.source, "tool_name", None)
         return name if isinstance(name, str) else None
+
+    def mentioned_tools(self) -> list[str]:
+        """Give the names of the tools the matcher speaks of."""
+        mentioned = getattr(self.source, "mentioned_tools", None)
+        return mentioned() if callable(mentioned) else []
 
     @property
     def role(self) -> None:

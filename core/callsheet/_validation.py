@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callsheet._checks import warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._payload_calls import calls_from
 from callsheet._redaction import redact_text_for_display
+from callsheet._result import AgentResult
 from callsheet._showing import redacted_under, shortened, shown
 from callsheet._subject import known_tools_of
 from callsheet._suggest import did_you_mean
@@ -100,6 +102,8 @@ def validate_tools(
         *(_exact_order if exact_order else _order)(list(order or ()), actual, given=order is not None),
         *_arguments(validate_args or {}, made),
     ]
+    if not made and not checks and isinstance(calls, AgentResult):
+        warn_if_vacuous(calls, "validate_tools(result, ...)")
     score = 1.0
     for _, factor in checks:
         score *= factor

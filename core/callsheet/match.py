@@ -83,6 +83,10 @@ class Called(Matcher):
         """Give the call with exactly the arguments given."""
         return ToolCall(self.tool_name, self.args) if isinstance(self.tool_name, str) else None
 
+    def mentioned_tools(self) -> list[str]:
+        """Give the name, when it is written out."""
+        return [self.tool_name] if isinstance(self.tool_name, str) else []
+
     def __repr__(self) -> str:
         return f"Called({', '.join([repr(self.tool_name), *(f'{k}={v!r}' for k, v in self.args.items())])})"
 

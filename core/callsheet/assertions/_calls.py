@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from callsheet._arg_policy import ArgPolicy, apply_policies
-from callsheet._checks import check_known_tools, warn_if_vacuous
+from callsheet._checks import check_known_tools, check_mentioned_tools, report_vacuous, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_calls
@@ -48,7 +48,7 @@ def assert_tool_calls(
     if not policies and surely_the_same(expected, actual, ordered=strict_order):
         return
     wanted = expected_calls(expected)
-    check_known_tools(result, (item.name for item in wanted))
+    check_mentioned_tools(result, wanted)
     wanted, actual = apply_policies(policies, wanted, actual)
     if not wanted:
         warn_if_vacuous(result, "assert_tool_calls(result, [])", strict=strict)
@@ -107,6 +107,8 @@ def assert_tool_call_order(
     result: Subject,
     names: Sequence[str],
     exact: bool = False,  # noqa: FBT001, FBT002 - a position of the public contract
+    *,
+    strict: bool = False,
 ) -> None:
     """Assert that tools were called in an order, other calls in between allowed.
 
@@ -114,16 +116,23 @@ def assert_tool_call_order(
         result: An `AgentResult`, a session, or a list of `ToolCall`.
         names: Tool names in the order wanted; a name given twice is wanted twice.
         exact: Whether these are all the calls there may be.
+        strict: Whether what nothing could fail (no names) fails instead of warning, as does expecting exactly
+            no calls on an empty trajectory.
 
     Raises:
         AssertionError: The order is another; the message starts with "Tool call order mismatch".
+        ExpectationError: A name is not a tool of the agent.
     """
     __tracebackhide__ = True
     actual, wanted = calls_of(result), expected_calls(names)
-    check_known_tools(result, (item.name for item in wanted))
+    if not wanted and not exact:
+        report_vacuous("assert_tool_call_order() without a name passes whatever happens.", strict=strict)
+    check_mentioned_tools(result, wanted)
     passed = match_in_order(wanted, actual) if exact else not match_subsequence(wanted, actual).missing
     if not passed:
         raise AssertionError(calls_failure(wanted, actual, gaps=not exact, title="Tool call order mismatch"))
+    if not wanted and exact:
+        warn_if_vacuous(result, "assert_tool_call_order(result, [], exact=True)", strict=strict)
 
 
 def assert_tool_args_contain(

@@ -85,13 +85,15 @@ def assert_argument_flows(
 
 
 def assert_response_consistent(
-    result: Subject, predicate: Callable[[str, Sequence[ToolCall]], object]
+    result: Subject, predicate: Callable[[str, Sequence[ToolCall]], object], *, strict: bool = False
 ) -> None:
     """Assert that the final text agrees with what the tools answered.
 
     Args:
         result: An `AgentResult` or a session.
         predicate: Called with the final text and the tool calls; says whether they agree.
+        strict: Whether a pass on an empty trajectory, in which nothing happened at all, fails instead of
+            warning.
 
     Raises:
         AssertionError: They don't, or the predicate raised one of its own.
@@ -106,6 +108,7 @@ def assert_response_consistent(
             answer = call.response if call.error is None else call.error
             lines.append(f"  {call_text(call.name, call.args, limit=80)} answered {shown(answer)}")
         raise AssertionError("\n".join(lines))
+    warn_if_vacuous(whole, "assert_response_consistent(result, ...)", strict=strict)
 
 
 _MOST_SHOWN = 20
