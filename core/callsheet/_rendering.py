@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, TypeVar
 
 from callsheet._expected import Expected, ExpectedFields
 from callsheet._redaction import redact_text_for_display
@@ -14,20 +15,45 @@ from callsheet._steps import Step
 WIDTH = 76  # pytest puts "E   " before every line of an 80-column terminal
 LONGEST_CALL = 150
 
+T = TypeVar("T")
 
-def wrapped(label: str, text: str, *, indent: int) -> list[str]:
+
+def wrapped(label: str, text: str, *, indent: int, deeper: int = 0) -> list[str]:
     """Give a labelled text as lines no wider than a terminal, continued under where the text starts."""
     first = " " * indent + label
     lines = textwrap.wrap(
         text,
         WIDTH,
         initial_indent=first,
-        subsequent_indent=" " * len(first),
+        subsequent_indent=" " * (len(first) + deeper),
         break_on_hyphens=False,
         drop_whitespace=False,
         replace_whitespace=False,
     )
     return [line.rstrip() for line in lines or [first]]
+
+
+def narrowed(lines: Iterable[str]) -> str:
+    """Join lines to a text no wider than a terminal; what is continued is indented deeper."""
+    return "\n".join(
+        narrow
+        for line in lines
+        for narrow in (wrapped("", line, indent=0, deeper=4) if len(line) > WIDTH else [line])
+    )
+
+
+def listed_lines(items: Iterable[T], line: Callable[[T], str], *, most: int) -> list[str]:
+    """Give a line for each of the first items, and count the others.
+
+    Args:
+        items: The items.
+        line: Gives the line of an item; it is asked for those that are shown.
+        most: How many are shown.
+    """
+    rest = iter(items)
+    lines = [line(item) for item in islice(rest, most)]
+    hidden = sum(1 for _ in rest)
+    return [*lines, f"  ... and {hidden} more"] if hidden else lines
 
 
 def call_text(name: Any, args: Any, *, limit: int = LONGEST_CALL) -> str:

@@ -18,6 +18,8 @@ from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall
 
 _MISSING = object()
+# Looking for what a misspelt name is closest to compares it with every tool.
+_MOST_HINTS = 10
 
 
 @dataclass(frozen=True)
@@ -116,19 +118,22 @@ Failure = tuple[str, float]
 def _unknown(named: Iterable[str], known: Sequence[str] | None) -> list[Failure]:
     if known is None:
         return []
-    unknown = [name for name in dict.fromkeys(named) if name not in known]
-    hints = [f"{name}{did_you_mean(name, known)}" for name in unknown]
+    there = set(known)
+    unknown = [name for name in dict.fromkeys(named) if name not in there]
+    hints = [f"{name}{did_you_mean(name, known)}" for name in unknown[:_MOST_HINTS]] + unknown[_MOST_HINTS:]
     return [(f"Unknown tools named: {', '.join(hints)}", 0.5)] if unknown else []
 
 
 def _missing(expected: list[str], actual: list[str]) -> list[Failure]:
-    missing = [name for name in expected if name not in actual]
+    called = set(actual)
+    missing = [name for name in expected if name not in called]
     factor = (len(expected) - len(missing)) / len(expected) if expected else 1.0
     return [(f"Missing expected tools: {', '.join(missing)}", factor)] if missing else []
 
 
 def _forbidden(forbidden: list[str], actual: list[str]) -> list[Failure]:
-    used = [name for name in forbidden if name in actual]
+    called = set(actual)
+    used = [name for name in forbidden if name in called]
     return [(f"Used forbidden tools: {', '.join(used)}", 0.5)] if used else []
 
 

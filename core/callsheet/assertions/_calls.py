@@ -14,6 +14,7 @@ from callsheet._failures import calls_failure, names_text
 from callsheet._matching import match_in_order, match_one_to_one, match_subsequence
 from callsheet._plain import surely_the_same
 from callsheet._redaction import redact_text_for_display
+from callsheet._rendering import listed_lines, narrowed
 from callsheet._showing import shown, shown_under
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import did_you_mean
@@ -52,13 +53,14 @@ def assert_tool_calls(
     wanted, actual = apply_policies(policies, wanted, actual)
     if not wanted:
         warn_if_vacuous(result, "assert_tool_calls(result, [])", strict=strict)
+    matching = None
     if strict_order:
         passed = match_in_order(wanted, actual)
     else:
         matching = match_one_to_one(wanted, actual)
         passed = not matching.missing and not matching.extra
     if not passed:
-        raise AssertionError(calls_failure(wanted, actual, ordered=strict_order))
+        raise AssertionError(calls_failure(wanted, actual, ordered=strict_order, matching=matching))
 
 
 def assert_tool_call_count(result: Subject, expected: int, *, strict: bool = False) -> None:
@@ -81,9 +83,8 @@ def assert_tool_call_count(result: Subject, expected: int, *, strict: bool = Fal
     if expected == 0:
         warn_if_vacuous(result, "assert_tool_call_count(result, 0)", strict=strict)
     if len(actual) != expected:
-        raise AssertionError(
-            f"Expected {expected} tool call(s), got {len(actual)}.\n  Actual calls: {names_text(actual)}"
-        )
+        title = f"Expected {expected} tool call(s), got {len(actual)}."
+        raise AssertionError(narrowed([title, f"  Actual calls: {names_text(actual)}"]))
 
 
 def assert_no_tool_calls(result: Subject, *, strict: bool = False) -> None:
@@ -154,10 +155,8 @@ def assert_tool_args_contain(
     check_known_tools(result, [tool])
     calls = [call for call in actual if call.name == tool]
     if not calls:
-        raise AssertionError(
-            f"Tool '{tool}' was never called.{did_you_mean(tool, {call.name for call in actual})}\n"
-            f"  Actual calls: {names_text(actual)}"
-        )
+        title = f"Tool '{tool}' was never called.{did_you_mean(tool, {call.name for call in actual})}"
+        raise AssertionError(narrowed([title, f"  Actual calls: {names_text(actual)}"]))
     if not -len(calls) <= call_index < len(calls):
         raise AssertionError(
             f"Tool '{tool}' was called {len(calls)} time(s), but call_index={call_index} was asked for."
@@ -167,13 +166,17 @@ def assert_tool_args_contain(
     wrong = [key for key in partial if key in args and not equal(partial[key], args[key])]
     if missing or wrong:
         lines = [f"Partial argument mismatch for tool '{tool}' (call {call_index}):"]
-        lines += [
-            f"  Missing argument '{key}': expected {shown_under(key, partial[key])}{did_you_mean(key, args)}"
-            for key in missing
-        ]
-        lines += [
-            f"  Argument '{key}': expected {shown_under(key, partial[key])}, "
-            f"got {shown_under(key, args[key])}"
-            for key in wrong
-        ]
-        raise AssertionError(redact_text_for_display("\n".join(lines)))
+        lines += listed_lines(missing, lambda key: _missing(key, partial[key], args), most=_MOST_SHOWN)
+        lines += listed_lines(wrong, lambda key: _wrong(key, partial[key], args[key]), most=_MOST_SHOWN)
+        raise AssertionError(narrowed(map(redact_text_for_display, lines)))
+
+
+_MOST_SHOWN = 10
+
+
+def _missing(key: str, expected: Any, args: Mapping[str, Any]) -> str:
+    return f"  Missing argument '{key}': expected {shown_under(key, expected)}{did_you_mean(key, args)}"
+
+
+def _wrong(key: str, expected: Any, actual: Any) -> str:
+    return f"  Argument '{key}': expected {shown_under(key, expected)}, got {shown_under(key, actual)}"

@@ -8,9 +8,12 @@ from typing import Any
 from callsheet._checks import report_vacuous, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
+from callsheet._rendering import listed_lines, narrowed
 from callsheet._showing import shown, shown_under
 from callsheet._subject import Subject, result_of
 from callsheet._suggest import did_you_mean, listed
+
+_MOST_SHOWN = 10
 
 
 def assert_headers(
@@ -40,21 +43,32 @@ def assert_headers(
     headers = whole.headers
     actual = {name.lower(): (name, value) for name, value in headers.items()}
     wanted = {name.lower() for name in expected}
-    lines = []
-    for name, value in expected.items():
-        if name.lower() not in actual:
-            hint = did_you_mean(name, headers)
-            lines.append(f"  Missing header '{name}': expected {shown_under(name, value)}{hint}")
-        elif not equal(value, actual[name.lower()][1]):
-            got = shown_under(name, actual[name.lower()][1])
-            lines.append(f"  Header '{name}': expected {shown_under(name, value)}, got {got}")
+    missing = [name for name in expected if name.lower() not in actual]
+    wrong = [
+        (name, actual[name.lower()][1])
+        for name in expected
+        if name.lower() in actual and not equal(expected[name], actual[name.lower()][1])
+    ]
+
+    def missed(name: str) -> str:
+        hint = did_you_mean(name, headers)
+        return f"  Missing header '{name}': expected {shown_under(name, expected[name])}{hint}"
+
+    def differed(each: tuple[str, str]) -> str:
+        name, value = each
+        return (
+            f"  Header '{name}': expected {shown_under(name, expected[name])}, got {shown_under(name, value)}"
+        )
+
+    lines = listed_lines(missing, missed, most=_MOST_SHOWN) + listed_lines(wrong, differed, most=_MOST_SHOWN)
     if exact:
         extra = [name for key, (name, _) in actual.items() if key not in wanted]
         if extra:
-            lines.append(f"  Unexpected headers: {listed(extra)}")
+            more = f" and {len(extra) - _MOST_SHOWN} more" if len(extra) > _MOST_SHOWN else ""
+            lines.append(f"  Unexpected headers: {listed(extra[:_MOST_SHOWN])}{more}")
     if lines:
         title = "Headers do not match exactly:" if exact else "Header assertion failed:"
-        raise AssertionError("\n".join([title, *lines]))
+        raise AssertionError(narrowed([title, *lines]))
     if not expected and not exact:
         report_vacuous("assert_headers() without a header passes whatever was sent.", strict=strict)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 from callsheet._checks import report_vacuous, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
+from callsheet._rendering import narrowed
 from callsheet._showing import shown
 from callsheet._subject import Subject, result_of
 from callsheet.diff import format_value_diff
@@ -30,13 +31,18 @@ def assert_response_contains(result: Subject, substring: str, *, strict: bool = 
         raise ExpectationError(f"assert_response_contains() wants a text, not {shown(substring)}.")
     response = result_of(result).response
     if substring not in response:
-        hint = ""
+        hint = []
         if substring.casefold() in response.casefold():
-            hint = "\n  It does when case is ignored: assert_response_matches(result, '(?i)...')."
+            hint.append("  It does when case is ignored: assert_response_matches(result, '(?i)...').")
         raise AssertionError(
-            "Response does not contain expected substring.\n"
-            f"  Expected substring: {shown(substring)}\n"
-            f"  Actual response: {shown(response, limit=1000)}{hint}"
+            narrowed(
+                [
+                    "Response does not contain expected substring.",
+                    f"  Expected substring: {shown(substring)}",
+                    f"  Actual response: {shown(response, limit=1000)}",
+                    *hint,
+                ]
+            )
         )
     if not substring:
         report_vacuous("assert_response_contains(result, '') passes whatever was said.", strict=strict)
@@ -60,9 +66,13 @@ def assert_response_matches(result: Subject, pattern: str | re.Pattern[str], *, 
     if not re.search(pattern, response):
         text = pattern if isinstance(pattern, str) else pattern.pattern
         raise AssertionError(
-            "Response does not match expected pattern.\n"
-            f"  Pattern: {shown(text)}\n"
-            f"  Actual response: {shown(response, limit=1000)}"
+            narrowed(
+                [
+                    "Response does not match expected pattern.",
+                    f"  Pattern: {shown(text)}",
+                    f"  Actual response: {shown(response, limit=1000)}",
+                ]
+            )
         )
     warn_if_vacuous(whole, "assert_response_matches(result, ...)", strict=strict)
 
@@ -84,5 +94,5 @@ def assert_response_equals(result: Subject, expected: Any, *, strict: bool = Fal
     response = whole.response
     if not equal(expected, response):
         difference = format_value_diff(expected, response, label="response")
-        raise AssertionError(f"Response does not match exactly:\n{difference}")
+        raise AssertionError(narrowed(["Response does not match exactly:", *difference.splitlines()]))
     warn_if_vacuous(whole, "assert_response_equals(result, ...)", strict=strict)

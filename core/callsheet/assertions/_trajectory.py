@@ -63,6 +63,7 @@ def assert_trajectory(
         )
     elif not wanted or mode == "superset":
         warn_if_vacuous(result, f"assert_trajectory(result, ..., mode={mode!r})", strict=strict)
+    matching = None
     if mode == "exact":
         passed = match_in_order(wanted, steps)
     elif mode == "ordered_subset":
@@ -71,4 +72,4 @@ def assert_trajectory(
         matching = match_one_to_one(wanted, steps)
         passed = (mode == "superset" or not matching.missing) and (mode == "subset" or not matching.extra)
     if not passed:
-        raise AssertionError(steps_failure(wanted, steps, mode))
+        raise AssertionError(steps_failure(wanted, steps, mode, matching))
