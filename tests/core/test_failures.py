@@ -286,6 +286,13 @@ def test_a_long_diff_counts_what_is_equal_and_goes_by_position_when_all_is_not()
     assert "+ UNEXPECTED" in format_tool_call_diff(["b"] * 2, same[:3])
 
 
+def test_a_long_value_shows_its_ends_and_a_secret_one_nothing() -> None:
+    lines = format_value_diff(list(range(300)), list(range(1, 301))).splitlines()
+    assert len(lines) < 200
+    assert any("more lines ..." in line for line in lines)
+    assert "canary" not in format_value_diff(["canary", 1], {"x": "canary"}, label="api_key")
+
+
 def test_a_diff_of_values() -> None:
     assert format_value_diff("abc", "abX", label="name").splitlines() == [
         "  name:",

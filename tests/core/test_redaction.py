@@ -118,6 +118,7 @@ def test_a_name_that_does_not(name: str) -> None:
         ("secrets=Box(a=('canary',), b='it\\'s )') and more", "secrets=[redacted] and more"),
         ("password: (isn't canary) ok", "password: [redacted] ok"),
         ("token=['canary", "token=[redacted]"),
+        ('{\\"token\\": [\\"canary\\", 1], \\"b\\": 2}', '{\\"token\\": [redacted], \\"b\\": 2}'),
         ("token=[canary", "token=[redacted]"),
         ('secret = """can"ary""" + 1', 'secret = """[redacted]""" + 1'),
         ("{b'password': b'canary'}", "{b'password': b'[redacted]'}"),
