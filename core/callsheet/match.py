@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
@@ -18,7 +19,7 @@ from typing import Any
 
 from callsheet._arg_policy import ArgPolicy
 from callsheet._assignment import maximum_matching
-from callsheet._equality import equal
+from callsheet._equality import UnfreezableError, equal, freeze
 from callsheet._errors import ExpectationError
 from callsheet._matcher import Matcher
 from callsheet._showing import shown
@@ -241,9 +242,14 @@ class Unordered(Matcher):
 
     Args:
         expected: The items; matchers among them are paired optimally.
+
+    Raises:
+        ExpectationError: They are no collection of items: a text, a mapping, or nothing that can be listed.
     """
 
     def __init__(self, expected: Iterable[Any]) -> None:
+        if isinstance(expected, str | bytes | Mapping) or not isinstance(expected, Iterable):
+            raise ExpectationError(f"Unordered() wants a list of items, not {shown(expected)}.")
         self.expected = list(expected)
 
     def accepts(self, actual: Any) -> bool:
@@ -251,6 +257,9 @@ class Unordered(Matcher):
         if not isinstance(actual, list | tuple | AbstractSet) or len(actual) != len(self.expected):
             return False
         items = list(actual)
+        ones, others = _counted(self.expected), _counted(items)
+        if ones is not None and others is not None:
+            return ones == others
         pairs = maximum_matching(len(items), len(items), lambda i, j: equal(self.expected[i], items[j]))
         return len(pairs) == len(items)
 
@@ -286,3 +295,11 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return False
     return isinstance(value, Rational) or math.isfinite(value)  # a large int does not fit a float
+
+
+def _counted(items: Iterable[Any]) -> Counter[Any] | None:
+    """Count equal items, or give None when one is a matcher or an object that can only be compared."""
+    try:
+        return Counter(map(freeze, items))
+    except UnfreezableError:
+        return None

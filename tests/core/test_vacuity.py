@@ -228,3 +228,29 @@ def test_unittests_names_take_the_same_options() -> None:
     for method in (case.assertNoToolCalls, case.assertNoLoop):
         with pytest.raises(AssertionError, match="passed on an empty trajectory"):
             method(AgentResult(), strict=True)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        call(ask.assert_tool_args_contain, "a", None),
+        call(ask.assert_tool_args_contain, "a", ["x"]),
+        call(ask.assert_response_matches, "("),
+        call(ask.assert_response_matches, b"Hi"),
+        call(ask.assert_response_matches, None),
+        call(ask.assert_response_consistent, True),
+        call(ask.assert_only_tools, None),
+        call(ask.assert_only_tools, "a"),
+        call(ask.assert_no_duplicate_calls, allow="a"),
+        call(ask.assert_tool_calls, None),
+        call(ask.assert_tool_call_order, "a"),
+        call(ask.assert_trajectory, None),
+        call(ask.assert_headers, "x"),
+        call(ask.assert_argument_flows, "a", "a", argument=""),
+        call(ask.assert_budget),
+        call(assert_calls, None),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_an_error_that_says_so(check: Check) -> None:
+    with pytest.raises(callsheet.ExpectationError, match=r"\."):
+        check(HAPPENED)

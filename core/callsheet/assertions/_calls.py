@@ -149,8 +149,11 @@ def assert_tool_args_contain(
 
     Raises:
         AssertionError: The tool was not called that often, or an argument is missing or different.
+        ExpectationError: `partial` is no mapping, or the agent does not have the tool.
     """
     __tracebackhide__ = True
+    if not isinstance(partial, Mapping):
+        raise ExpectationError(f"The arguments wanted are a mapping, not {shown(partial)}.")
     actual = calls_of(result)
     check_known_tools(result, [tool])
     calls = [call for call in actual if call.name == tool]

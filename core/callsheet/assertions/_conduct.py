@@ -147,5 +147,5 @@ def _shown(call: ToolCall) -> str:
 
 
 def _refuse_text(option: str, names: Any) -> None:
-    if isinstance(names, str):
+    if isinstance(names, str) or not isinstance(names, Iterable):
         raise ExpectationError(f"{option} is a list of tool names, not {shown(names)}. Put it in brackets.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import UnfreezableError, equal, freeze
+from callsheet._errors import ExpectationError
 from callsheet._paths import parse_path, values_at
 from callsheet._rendering import call_text, narrowed
 from callsheet._result import group_batches
@@ -100,8 +101,11 @@ def assert_response_consistent(
 
     Raises:
         AssertionError: They don't, or the predicate raised one of its own.
+        ExpectationError: The predicate can't be called.
     """
     __tracebackhide__ = True
+    if not callable(predicate):
+        raise ExpectationError(f"assert_response_consistent() wants a function, not {shown(predicate)}.")
     whole = result_of(result)
     if not predicate(whole.response, whole.tool_calls):
         name = getattr(predicate, "__name__", repr(predicate))

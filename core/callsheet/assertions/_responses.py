@@ -59,11 +59,18 @@ def assert_response_matches(result: Subject, pattern: str | re.Pattern[str], *, 
 
     Raises:
         AssertionError: It is not.
+        ExpectationError: The expression is malformed, or none for text.
     """
     __tracebackhide__ = True
     whole = result_of(result)
     response = whole.response
-    if not re.search(pattern, response):
+    try:
+        found = re.search(pattern, response)
+    except (re.error, TypeError) as problem:
+        raise ExpectationError(
+            f"assert_response_matches() can't use {shown(pattern)}: {problem}."
+        ) from problem
+    if not found:
         text = pattern if isinstance(pattern, str) else pattern.pattern
         raise AssertionError(
             narrowed(
