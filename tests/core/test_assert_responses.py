@@ -66,6 +66,19 @@ def test_what_is_not_there_fails(check: Any, says: str) -> None:
 @pytest.mark.parametrize(
     "check",
     [
+        lambda: assert_response_contains(RESULT, None),  # type: ignore[arg-type]
+        lambda: assert_headers(RESULT, ["X-Site-Id"]),  # type: ignore[arg-type]
+        lambda: assert_headers(RESULT, {1: "x"}),  # type: ignore[dict-item]
+    ],
+)
+def test_a_malformed_expectation_is_an_error_of_its_own(check: Any) -> None:
+    with pytest.raises(ExpectationError, match=r"wants a (text|mapping of header names), not "):
+        check()
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
         lambda: assert_response_contains([ToolCall("a")], "x"),
         lambda: assert_headers([], {}),
         lambda: assert_model_used("nova-pro", "nova-pro"),

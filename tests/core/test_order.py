@@ -156,6 +156,13 @@ def test_a_pattern_that_cannot_work_is_refused(build: Any, says: str) -> None:
         build()
 
 
+def test_a_choice_inside_a_sequence_is_followed_from_wherever_it_stands() -> None:
+    calls = [ToolCall(name, turn=turn) for turn, name in enumerate("xxab")]
+    assert_calls(calls, InOrder("x", Optional("a"), "b"))
+    with pytest.raises(AssertionError):
+        assert_calls(calls, InOrder("x", InOrder("b", "a") | "a", "x"))
+
+
 def test_a_tool_the_agent_does_not_have_is_an_error_even_under_never() -> None:
     result = AgentResult("Hi", metadata={"known_tools": ["drop_table"]}, trace=[TraceEntry("user", "Hi")])
     assert_calls(result, Never("drop_table"))
