@@ -22,6 +22,8 @@ class Conversation:
     Used as a context manager it checks at the end that the whole script was asked for.
     """
 
+    __module__ = "callsheet"
+
     def __init__(self, agent: Any) -> None:
         self._agent = agent
         self.results: list[AgentResult] = []

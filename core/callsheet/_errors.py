@@ -170,3 +170,9 @@ def described(error: BaseException) -> str:
     """Give an exception as text: its type and what it says."""
     said = str(error)
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+# A traceback names a class by its module: users find an error where they import it from.
+for _value in [*globals().values()]:
+    if isinstance(_value, type) and _value.__module__ == __name__:
+        _value.__module__ = "callsheet"

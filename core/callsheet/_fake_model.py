@@ -40,6 +40,8 @@ class FakeModel:
         MockConfigError: A step, a rule or an agent's script is none.
     """
 
+    __module__ = "callsheet"
+
     def __init__(
         self,
         responses: Sequence[Any] | None = None,

@@ -54,6 +54,8 @@ class MockTool:
             `parameters` is no schema.
     """
 
+    __module__ = "callsheet"
+
     def __init__(
         self,
         name: str,

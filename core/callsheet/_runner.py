@@ -51,6 +51,8 @@ class AgentRunner:
         MockConfigError: A mock or the model is none.
     """
 
+    __module__ = "callsheet"
+
     framework_name = "callsheet"
 
     def __init__(

@@ -19,6 +19,8 @@ class MockMCPServer:
         MockConfigError: Something in `tools` is not a MockTool, or two mocks without `when=` share a name.
     """
 
+    __module__ = "callsheet"
+
     def __init__(self, tools: Iterable[MockTool] = ()) -> None:
         self._tools: list[MockTool] = []
         self.call_log: list[dict[str, Any]] = []

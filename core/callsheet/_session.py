@@ -52,6 +52,8 @@ class Session:
         MockConfigError: An option is none of these.
     """
 
+    __module__ = "callsheet"
+
     def __init__(
         self,
         *,

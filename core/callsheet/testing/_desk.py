@@ -18,6 +18,8 @@ from callsheet.testing._journey import BOOKED, FLIGHTS, FORECAST, ITINERARY, SEA
 class Canary:
     """Counts every real tool body that runs."""
 
+    __module__ = "callsheet.testing"
+
     def __init__(self) -> None:
         self.hits: Counter[str] = Counter()
         self.detour: Callable[[Callable[[], Any]], Any] = lambda run: run()
