@@ -48,6 +48,10 @@ class AmbiguousSessionError(Violation):
     """A tool or model was reached from outside every session while several are open."""
 
 
+class SessionProcessError(Violation):
+    """A tool or model was reached in a child process, where its session can neither answer nor record."""
+
+
 class OptionError(CallsheetError, ValueError):
     """An option was given a value that can not work."""
 

@@ -25,6 +25,7 @@ from typing import Any, Self
 
 from callsheet import _child_processes
 from callsheet._child_processes import Rules
+from callsheet._child_run import carrying_process_start
 from callsheet._errors import CallsheetError, NetworkBlockedError, OptionError
 from callsheet._network_rules import WATCHED_EVENTS, Allowed, attempted, current_test, explain
 from callsheet._patching import Patch, PatchSet
@@ -318,7 +319,7 @@ def _targets() -> list[Patch]:
         Patch(
             BaseProcess,
             "start",
-            partial(_child_processes.carrying_process_start, rules=_rules_for_a_child, run=_run_in_child),
+            partial(carrying_process_start, orders=_rules_for_a_child, run=_run_in_child),
         ),
     ]
     # A pool that is imported only later is also born inside, and so are its workers.
