@@ -50,6 +50,21 @@ def test_a_mock_answers_sync_and_async():
     assert [tool_call.response for tool_call in session.tool_calls] == ["mocked", "mocked"]
 
 
+class Basket:
+    def __init__(self, *fruit):
+        self.fruit = list(fruit)
+
+
+@pytest.mark.parametrize("answer", [Basket("apple"), {"fruit": ["apple"]}], ids=["object", "dict"])
+def test_what_an_agent_does_to_an_answer_does_not_change_the_record(answer):
+    with Session(tools=[MockTool("search", response=lambda args: answer)]) as session:
+        given = call(session)
+        assert given is answer
+        (given.fruit if isinstance(given, Basket) else given["fruit"]).append("worm")
+    [recorded] = session.tool_calls
+    assert (recorded.response.fruit if isinstance(given, Basket) else recorded.response["fruit"]) == ["apple"]
+
+
 def test_the_real_tool_runs_where_it_may():
     async def really():
         return "real"

@@ -24,6 +24,7 @@ class RunningContract(DeskContract):
         result = asyncio.run(self.journey(desk).invoke(ASKED))
         assert result.trajectory() == TRAJECTORY
         assert result.response == BOOKED
+        assert result.output is not None
         assert result.native is not None
         assert result.metadata["turns"] == 6
         assert not canary.hits

@@ -83,6 +83,11 @@ class StandInsContract(DeskContract):
         result = asyncio.run(adapter.invoke(ASKED, tools=[MockTool("search_flights", response="this run")]))
         assert result.tool_calls[0].response == "this run"
 
+    def test_plain_mock_of_one_run_comes_before_the_adapters_bound_one(self, desk: Any) -> None:
+        adapter = self.one_call(desk, SEARCH, MockTool("Desk.search_flights", response="all runs"))
+        result = asyncio.run(adapter.invoke(ASKED, tools=[MockTool("search_flights", response="this run")]))
+        assert result.tool_calls[0].response == "this run"
+
     def test_mocked_sub_agent_does_not_run(self, desk: Any, canary: Canary) -> None:
         adapter = self.one_call(desk, FORECAST, MockTool("forecast", response="rain"))
         result = asyncio.run(adapter.invoke(ASKED))
