@@ -231,6 +231,17 @@ def test_arguments_are_checked_before_a_mock_answers():
     assert session.tool_calls[1].raw_args == "{bad"
 
 
+def test_arguments_that_no_longer_parse_are_refused_whatever_the_reply_was_recorded_with():
+    with Session(tools=[MockTool("search", response=1)]) as session:
+        run = session.open_run(agent="Desk")
+        session.recording.add_reply(
+            run, agent="Desk", content=None, calls=[CallRecord("c1", "search", {"q": 1})]
+        )
+        with session.inside(run), pytest.raises(InvalidArgumentsError, match="not a JSON object: '{bad'"):
+            session.answer_tool(ToolRequest(name="search", args=None, call_id="c1", raw_args="{bad"), never)
+    assert session.tool_calls[0].outcome == "invalid"
+
+
 def test_a_delay_over_the_tools_timeout_times_out_without_waiting():
     with Session(tools=[MockTool("search", response=1, delay=30)]) as session:
         with pytest.raises(ToolTimedOutError, match="'search' timed out after 5 seconds") as raised:
