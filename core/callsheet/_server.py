@@ -7,6 +7,7 @@ from typing import Any
 
 from callsheet._errors import MockConfigError, ResponsesExhaustedError, ToolError
 from callsheet._mocks import MockTool
+from callsheet._rendering import shortened
 
 
 class MockMCPServer:
@@ -39,7 +40,8 @@ class MockMCPServer:
         """
         if not isinstance(tool, MockTool):
             raise MockConfigError(
-                f'{tool!r} is {type(tool).__name__}, not a MockTool. Give MockTool("name", response=...).'
+                f"{shortened(repr(tool))} is {type(tool).__name__}, not a MockTool. "
+                'Give MockTool("name", response=...).'
             )
         if tool.when is None and any(other.name == tool.name and other.when is None for other in self._tools):
             raise MockConfigError(

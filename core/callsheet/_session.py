@@ -13,6 +13,7 @@ from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
 from callsheet._mocks import MockTool
 from callsheet._offline import offline as offline_block
+from callsheet._options import headers_of, mapping_of
 from callsheet._patching import PatchSet
 from callsheet._processes import Children, Orders
 from callsheet._recording import CallRecord, Recording, RunRecord
@@ -51,6 +52,7 @@ class Session:
 
     Raises:
         MockConfigError: An option is none of these.
+        OptionError: The headers or the metadata are no mapping, or a header is no text.
     """
 
     __module__ = "callsheet"
@@ -73,14 +75,14 @@ class Session:
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
-        self.headers: dict[str, str] = dict(headers or {})
+        self.headers: dict[str, str] = headers_of(headers)
         self.recording = Recording()
         self._strict = strict
         closed_network = model is not None if offline is None else offline
         network = offline_block() if closed_network else None
         self._surroundings = Surroundings(patches, network, around)
         self._inventory = self._declared = inventory or Inventory(complete=False)
-        self.metadata: dict[str, Any] = dict(metadata or {})
+        self.metadata: dict[str, Any] = mapping_of(metadata, "metadata")
         self.native_model = native_model
         self.owner = owner
         # What an adapter keeps for as long as the session lives.

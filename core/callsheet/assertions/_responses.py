@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from callsheet._equality import equal
+from callsheet._errors import ExpectationError
 from callsheet._rendering import shown
 from callsheet._subject import Subject, result_of
 from callsheet.diff import format_value_diff
@@ -20,9 +21,12 @@ def assert_response_contains(result: Subject, substring: str) -> None:
 
     Raises:
         AssertionError: It does not.
+        ExpectationError: What is looked for is no text.
     """
     __tracebackhide__ = True
     response = result_of(result).response
+    if not isinstance(substring, str):
+        raise ExpectationError(f"What the response should contain is {substring!r}. Give a text.")
     if substring not in response:
         hint = ""
         if substring.casefold() in response.casefold():
@@ -43,10 +47,17 @@ def assert_response_matches(result: Subject, pattern: str | re.Pattern[str]) -> 
 
     Raises:
         AssertionError: It is not.
+        ExpectationError: It is no regular expression.
     """
     __tracebackhide__ = True
     response = result_of(result).response
-    if not re.search(pattern, response):
+    try:
+        found = re.search(pattern, response)
+    except (re.error, TypeError) as problem:
+        raise ExpectationError(
+            f"{pattern!r} is no regular expression: {problem}. Escape a text with re.escape."
+        ) from problem
+    if not found:
         text = pattern if isinstance(pattern, str) else pattern.pattern
         raise AssertionError(
             "Response does not match expected pattern.\n"
