@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,12 +109,16 @@ def _append(report: str, line: str) -> None:
         os.close(target)
 
 
-def _patches() -> Iterator[Patch]:
+@cache
+def _patches() -> tuple[Patch, ...]:
     from concurrent.futures.process import ProcessPoolExecutor
     from multiprocessing.process import BaseProcess
 
-    yield Patch(BaseProcess, "start", partial(carrying_process_start, orders=_orders, run=_run_refusing))
-    yield Patch(ProcessPoolExecutor, "submit", _carrying_submit)
+    carrying_start = partial(carrying_process_start, orders=_orders, run=_run_refusing)
+    return (
+        Patch(BaseProcess, "start", carrying_start),
+        Patch(ProcessPoolExecutor, "submit", _carrying_submit),
+    )
 
 
 # Each session holds this set for as long as it can be reached.

@@ -232,10 +232,11 @@ class Recording:
         latest = self._calls.get(call_id)
         if latest is None or run is None:
             return latest
-        for reply in run.replies_backwards():
-            own = [call for call in reply.calls if call.id == call_id]
-            if own:
-                return next((call for call in own if not call.attempts), own[-1])
+        for _, step in reversed(run.steps):
+            if isinstance(step, ReplyRecord):
+                own = [call for call in step.calls if call.id == call_id]
+                if own:
+                    return next((call for call in own if not call.attempts), own[-1])
         return latest
 
     def add_loose_call(self, run: RunRecord, call: CallRecord, order: Order = ()) -> CallRecord:

@@ -1,6 +1,7 @@
 """An agent in a child process: nothing real runs there, and the test that started it fails."""
 
 import asyncio
+import gc
 import math
 import multiprocessing
 import os
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from callsheet import FakeModel, MockTool, SessionError, SessionProcessError, _processes
+from callsheet import FakeModel, MockTool, SessionError, SessionProcessError, _processes, offline
 from callsheet._processes import Orders
 from callsheet._scope import SCOPE, open_sessions
 from tests.core.toy_adapter import ToyAdapter
@@ -219,6 +220,28 @@ def test_nothing_stays_on_disk(canary, tmp_path, monkeypatch):
         with ProcessPoolExecutor(1, mp_context=FORK) as pool:
             assert pool.submit(math.sqrt, 4).result(60) == 2
     assert not list(tmp_path.glob("callsheet-*"))
+
+
+@pytest.mark.parametrize("first", ["block", "session"])
+@pytest.mark.parametrize("last", ["block", "session"])
+def test_blocks_and_sessions_end_in_any_order_and_leave_nothing(first, last, canary):
+    from multiprocessing.process import BaseProcess
+
+    def patched():
+        return vars(BaseProcess)["start"], vars(ProcessPoolExecutor)["submit"]
+
+    with offline():  # the first block imports what it patches
+        pass
+    gc.collect()
+    before = patched()
+    held = {"block": offline(), "session": session_of(canary)}
+    for name in sorted(held, key=lambda name: name != first):
+        held[name].open()
+    assert not set(before) & set(patched())
+    for name in sorted(held, key=lambda name: name == last):
+        held.pop(name).close(None)
+        gc.collect()
+    assert patched() == before
 
 
 # What runs in the child, run here: its coverage is not seen otherwise.
