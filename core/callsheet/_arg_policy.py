@@ -1,7 +1,5 @@
 """Per-tool argument policies: what to leave out, fill in, or compare in another way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -34,6 +32,8 @@ class ArgPolicy:
     Raises:
         ExpectationError: A path is malformed, or an override is neither a matcher nor a function.
     """
+
+    __module__ = "callsheet.match"
 
     ignore: Sequence[str | tuple[Any, ...]] = ()
     defaults: Mapping[str | tuple[Any, ...], Any] = field(default_factory=dict)

@@ -13,6 +13,8 @@ from callsheet._values import ToolCall
 class Matcher(ABC):
     """The base of all matchers; subclass it and say what `accepts` accepts to write one's own."""
 
+    __module__ = "callsheet.match"
+
     @abstractmethod
     def accepts(self, actual: Any) -> bool:
         """Say whether this matcher accepts a value."""

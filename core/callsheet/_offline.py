@@ -25,9 +25,11 @@ from typing import Any, Self
 
 from callsheet import _child_processes
 from callsheet._child_processes import Rules
+from callsheet._child_run import carrying_process_start
 from callsheet._errors import CallsheetError, NetworkBlockedError, OptionError
 from callsheet._network_rules import WATCHED_EVENTS, Allowed, attempted, current_test, explain
 from callsheet._patching import Patch, PatchSet
+from callsheet._processes import process_patches
 from callsheet._threads import carried, thread_patches
 
 
@@ -72,7 +74,8 @@ class OfflineBlock:
         if self in _open_blocks:
             raise CallsheetError("This offline() block is already open; make a new one with offline().")
         _install_hook()
-        self._release = (thread_patches.hold(self), _patches.hold(self))
+        # The sessions' patches of processes lie beneath the block's, whichever of them ends first.
+        self._release = (process_patches.hold(self), thread_patches.hold(self), _patches.hold(self))
         around = _around()
         self._raises_swallowed = self.strict and not any(block.strict for block in around)
         self.attempts.clear()
@@ -93,7 +96,7 @@ class OfflineBlock:
             NetworkBlockedError: The code inside swallowed it.
         """
         del _open_blocks[self]
-        for release in self._release:
+        for release in reversed(self._release):
             release()
         self._collect_report()
         if self.attempts and self._raises_swallowed:
@@ -318,9 +321,7 @@ def _patches_with(pools: ModuleType | None) -> tuple[Patch, ...]:
     from multiprocessing.process import BaseProcess
 
     carrying_popen = partial(_child_processes.carrying_popen, rules=_rules_for_a_child)
-    carrying_start = partial(
-        _child_processes.carrying_process_start, rules=_rules_for_a_child, run=_run_in_child
-    )
+    carrying_start = partial(carrying_process_start, orders=_rules_for_a_child, run=_run_in_child)
     patches = (
         Patch(subprocess.Popen, "__init__", carrying_popen),
         Patch(BaseProcess, "start", carrying_start),

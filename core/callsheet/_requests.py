@@ -72,6 +72,8 @@ class ModelRequest:
             ids of the tool calls are made from it instead of the number of replies so far.
     """
 
+    __module__ = "callsheet"
+
     def __init__(
         self,
         *,

@@ -1,7 +1,5 @@
 """`validate_tools`: a scored verdict over the tools an agent called, after SemanticTest's ValidateTools."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +31,8 @@ class ToolValidation:
         expected_tools: The names expected.
         failures: One text per failure.
     """
+
+    __module__ = "callsheet"
 
     passed: bool
     score: float

@@ -87,3 +87,14 @@ def test_a_malformed_expectation_is_an_error_of_its_own(check: Any) -> None:
 def test_calls_alone_have_no_response_headers_or_model(check: Any) -> None:
     with pytest.raises(ExpectationError, match="Expected an AgentResult or a session"):
         check()
+
+
+@pytest.mark.parametrize("pattern", ["(", 5, None])
+def test_what_is_no_expression_is_no_expectation(pattern):
+    with pytest.raises(ExpectationError, match="is no regular expression"):
+        assert_response_matches(AgentResult("hi"), pattern)
+
+
+def test_only_a_text_can_be_contained():
+    with pytest.raises(ExpectationError, match="is 5. Give a text"):
+        assert_response_contains(AgentResult("5"), 5)

@@ -54,6 +54,8 @@ def batches(*replies: str) -> list[ToolCall]:
         (batches("x", "lock", "check", "x"), InOrder("l", Never("x"), "c"), "allow"),
         (batches("a", "b"), InOrder("a", "b") & Never("c"), "allow"),
         (batches("b"), InOrder("a", "b") | "b", "allow"),
+        (batches("a", "b"), InOrder(InOrder("a") | "b", "b"), "allow"),
+        (batches("b", "x", "b"), InOrder(InOrder("a") | "b", "b"), "allow"),
         (batches("b"), "b" | InOrder("a", "b"), "forbid"),
         (batches("b", "a"), ~InOrder("a", "b"), "allow"),
         (batches("b", "a"), "a" & Never("c"), "allow"),

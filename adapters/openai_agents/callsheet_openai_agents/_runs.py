@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from agents import ModelBehaviorError
+from agents import MaxTurnsExceeded, ModelBehaviorError
 from agents.lifecycle import RunHooksBase
 from pydantic_core import to_json
 
@@ -73,7 +73,7 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
-            cause = await _failed_guardrail(result)
+            cause = await _failed_guardrail(result) or _turn_limit(result)
         except BaseException as error:
             # A tripwire cancels this task and is kept for whoever consumes the stream.
             _note_failure(scope.session, scope.run, result, result._stored_exception or error)
@@ -93,6 +93,15 @@ async def _failed_guardrail(result: Any) -> BaseException | None:
         return None
     await asyncio.wait(tasks)
     return next((task.exception() for task in tasks if not task.cancelled() and task.exception()), None)
+
+
+def _turn_limit(result: Any) -> BaseException | None:
+    """Give the exception that only whoever consumes the stream meets."""
+    if isinstance(result._stored_exception, MaxTurnsExceeded):
+        return result._stored_exception
+    if result.max_turns is None or result.current_turn <= result.max_turns or result._max_turns_handled:
+        return None
+    return MaxTurnsExceeded(f"Max turns ({result.max_turns}) exceeded")
 
 
 def _note_failure(session: Session, record: RunRecord, result: Any, error: BaseException) -> None:

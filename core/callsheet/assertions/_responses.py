@@ -68,7 +68,8 @@ def assert_response_matches(result: Subject, pattern: str | re.Pattern[str], *, 
         found = re.search(pattern, response)
     except (re.error, TypeError) as problem:
         raise ExpectationError(
-            f"assert_response_matches() can't use {shown(pattern)}: {problem}."
+            f"assert_response_matches() can't use {shown(pattern)}, which is no regular expression: {problem}. "
+            "Escape a text with re.escape."
         ) from problem
     if not found:
         text = pattern if isinstance(pattern, str) else pattern.pattern
