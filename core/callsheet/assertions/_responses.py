@@ -28,7 +28,7 @@ def assert_response_contains(result: Subject, substring: str, *, strict: bool = 
     """
     __tracebackhide__ = True
     if not isinstance(substring, str):
-        raise ExpectationError(f"assert_response_contains() wants a text, not {shown(substring)}.")
+        raise ExpectationError(f"What the response should contain is {shown(substring)}. Give a text.")
     response = result_of(result).response
     if substring not in response:
         hint = []
@@ -68,8 +68,7 @@ def assert_response_matches(result: Subject, pattern: str | re.Pattern[str], *, 
         found = re.search(pattern, response)
     except (re.error, TypeError) as problem:
         raise ExpectationError(
-            f"assert_response_matches() can't use {shown(pattern)}, which is no regular expression: {problem}. "
-            "Escape a text with re.escape."
+            f"{shown(pattern)} is no regular expression: {problem}. Escape a text with re.escape."
         ) from problem
     if not found:
         text = pattern if isinstance(pattern, str) else pattern.pattern
