@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import getattr_static
 from typing import Any
 
 from callsheet.adapters import Patch, identity, kept_in_reach
@@ -75,8 +74,11 @@ class Slot:
 
 def is_beyond_reach(tool: Any) -> bool:
     """Say whether a tool's class defines anew what runs it, so that no stand-in is met there."""
-    found = (getattr_static(type(tool), name, _NO_DEFAULT) for name in _FIELDS)
-    return any(field is not _NO_DEFAULT and not isinstance(field, Slot) for field in found)
+    for name in _FIELDS:
+        owner = next((owner for owner in type(tool).__mro__ if name in vars(owner)), None)
+        if owner is not None and not isinstance(vars(owner)[name], Slot):
+            return True
+    return False
 
 
 def slot_patch(owner: type, name: str, stand_in: Callable[[Any, Any], StandIn]) -> Patch:
