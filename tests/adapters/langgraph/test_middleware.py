@@ -11,6 +11,7 @@ from langchain.agents.middleware import (
     LLMToolEmulator,
     LLMToolSelectorMiddleware,
     PIIMiddleware,
+    shell_tool,
 )
 from langchain.agents.middleware.human_in_the_loop import DecisionType
 from langchain_core.runnables import RunnableLambda
@@ -86,15 +87,25 @@ BRINGING = [
 ]
 
 
+@pytest.fixture
+def _no_shell(monkeypatch):
+    """Count what reaches the shell, which a refused run would leave running."""
+
+    def execute(self, command, **options):
+        HITS["shell"] += 1
+
+    monkeypatch.setattr(shell_tool.ShellSession, "start", lambda self: None)
+    monkeypatch.setattr(shell_tool.ShellSession, "stop", lambda self, timeout: None)
+    monkeypatch.setattr(shell_tool.ShellSession, "execute", execute)
+
+
 def bringing(kind, folder):
     made = getattr(middleware, kind)
     return made(folder) if kind == "ShellToolMiddleware" else made(root_path=folder)
 
 
 @WAYS
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # a refused run leaves its shell
+@pytest.mark.usefixtures("_no_shell")
 @pytest.mark.parametrize(("kind", "name", "args"), BRINGING)
 def test_tool_that_middleware_brings_along_is_refused_without_a_mock(tmp_path, kind, name, args, way):
     graph = create_agent(MODEL, [], middleware=[bringing(kind, str(tmp_path))])
