@@ -43,6 +43,8 @@ async def answered_externals(
                 answers[call.tool_call_id] = await active.session.answer_tool_async(request, _stay_deferred)
             except CallDeferred:
                 continue
+            except ModelRetry as retry:
+                answers[call.tool_call_id] = retry
             except ToolError as error:
                 answers[call.tool_call_id] = ModelRetry(str(error))
     return DeferredToolResults(calls=answers) if answers else None

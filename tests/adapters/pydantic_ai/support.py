@@ -16,6 +16,7 @@ from pydantic_ai.exceptions import CallDeferred
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.result import StreamedRunResultSync
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import (
     AbstractToolset,
@@ -29,6 +30,9 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 hits: Counter[str] = Counter()
+
+# Version 2.0 leaves the run of run_stream_sync open, so that its last reply is never over.
+SYNC_STREAMS_STAY_OPEN = not hasattr(StreamedRunResultSync, "__enter__")
 
 
 def unreachable(messages: Any, info: Any) -> Any:
