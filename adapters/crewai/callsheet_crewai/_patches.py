@@ -38,7 +38,7 @@ from callsheet_crewai._runs import (
     kickoff_run,
     task_run,
 )
-from callsheet_crewai._silence import locks_in_storage
+from callsheet_crewai._silence import locks_in_storage, unasked
 from callsheet_crewai._text_calls import aused, parsed_call, used
 from callsheet_crewai._tools import answered, answered_ainvoke, answered_invoke, claimed_in_session
 
@@ -90,6 +90,12 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("task", "Task", "execute_async", placed),
     ("crew", "Crew", "kickoff_async", aplaced),
     ("flow.runtime", "Flow", "_execute_method", aplaced),
+    (
+        "events.listeners.tracing.first_time_trace_handler",
+        "FirstTimeTraceHandler",
+        "handle_execution_completion",
+        unasked,
+    ),
     ("crew", "Crew", "kickoff", finishing),
     ("crew", "Crew", "replay", finishing),
     ("crew", "Crew", "akickoff", afinishing),

@@ -38,7 +38,7 @@ def run_of(scope: Scope) -> RunRecord:
         return scope.run
     outside = scope.session.recording.outside
     if not outside.order:
-        outside.order = next_place(Scope(scope.session))
+        outside.order = next_place(scope)
     return outside
 
 
