@@ -18,9 +18,9 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from contextvars import ContextVar
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from callsheet import _child_processes
@@ -307,25 +307,27 @@ def _carrying_submit(original: Callable[..., Any]) -> Callable[..., Any]:
     return submit
 
 
-def _targets() -> list[Patch]:
+def _patches_now() -> tuple[Patch, ...]:
+    # A pool that is imported only later is also born inside, and so are its workers.
+    return _patches_with(sys.modules.get("concurrent.futures.process"))
+
+
+@cache
+def _patches_with(pools: ModuleType | None) -> tuple[Patch, ...]:
     import subprocess
     from multiprocessing.process import BaseProcess
 
-    targets: list[Patch] = [
-        Patch(
-            subprocess.Popen, "__init__", partial(_child_processes.carrying_popen, rules=_rules_for_a_child)
-        ),
-        Patch(
-            BaseProcess,
-            "start",
-            partial(_child_processes.carrying_process_start, rules=_rules_for_a_child, run=_run_in_child),
-        ),
-    ]
-    # A pool that is imported only later is also born inside, and so are its workers.
-    pools = sys.modules.get("concurrent.futures.process")
-    if pools is not None:
-        targets.append(Patch(pools.ProcessPoolExecutor, "submit", _carrying_submit))
-    return targets
+    carrying_popen = partial(_child_processes.carrying_popen, rules=_rules_for_a_child)
+    carrying_start = partial(
+        _child_processes.carrying_process_start, rules=_rules_for_a_child, run=_run_in_child
+    )
+    patches = (
+        Patch(subprocess.Popen, "__init__", carrying_popen),
+        Patch(BaseProcess, "start", carrying_start),
+    )
+    return (
+        patches if pools is None else (*patches, Patch(pools.ProcessPoolExecutor, "submit", _carrying_submit))
+    )
 
 
-_patches = PatchSet(_targets)
+_patches = PatchSet(_patches_now)

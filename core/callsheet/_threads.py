@@ -14,13 +14,13 @@ import threading
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from callsheet._patching import Patch, PatchSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from concurrent.futures import ThreadPoolExecutor
 
 _Values = list[tuple[ContextVar[Any], Any]]
@@ -38,11 +38,14 @@ def carried(var: ContextVar[Any]) -> None:
     _defaults[var] = Context().run(var.get)
 
 
-def _patches() -> Iterable[Patch]:
+@cache
+def _patches() -> tuple[Patch, ...]:
     from concurrent.futures import ThreadPoolExecutor
 
-    yield Patch(threading.Thread, "start", _carrying_start)
-    yield Patch(ThreadPoolExecutor, "submit", _carrying_submit)
+    return (
+        Patch(threading.Thread, "start", _carrying_start),
+        Patch(ThreadPoolExecutor, "submit", _carrying_submit),
+    )
 
 
 # Whoever sets a registered variable holds this set for as long as the value can be reached.

@@ -34,6 +34,8 @@ def _of_run(ended: Any) -> Iterator[dict[str, Any]]:
 
 
 def _of_error(error: BaseException | None) -> Iterator[dict[str, Any]]:
+    if error is None:
+        return
     name = type(error).__name__
     for kind in _KINDS:
         if name == f"{kind.title().replace('_', '')}GuardrailTripwireTriggered":

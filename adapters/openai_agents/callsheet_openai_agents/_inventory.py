@@ -7,7 +7,7 @@ from typing import Any
 
 from agents import Agent, FunctionTool, Handoff
 
-from callsheet.adapters import Inventory, MockConfigError, MockTool, Session
+from callsheet.adapters import Inventory, MockConfigError, MockTool, Session, identity
 from callsheet_openai_agents._mcp import mcp_binding
 
 # Tools that a provider runs, by the names of their classes; some came after the floor.
@@ -31,14 +31,14 @@ class Reach:
         for agent in waiting:
             if agent is None:
                 self._complete = False
-            elif id(agent) not in self._agents:
+            elif identity(agent) not in self._agents:
                 taken[agent.name] = number = taken.get(agent.name, 0) + 1
-                self._agents[id(agent)] = agent, agent.name if number == 1 else f"{agent.name}#{number}"
+                self._agents[identity(agent)] = agent, agent.name if number == 1 else f"{agent.name}#{number}"
                 waiting.extend(_next_agents(agent))
 
     def name_of(self, agent: Agent[Any]) -> str:
         """Give what a test calls an agent."""
-        known = self._agents.get(id(agent))
+        known = self._agents.get(identity(agent))
         return known[1] if known is not None else agent.name
 
     def inventory(self) -> Inventory:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from callsheet.adapters import Scope, Session, UnmockedToolError, active_scope
+from callsheet.adapters import Scope, Session, UnmockedToolError, active_scope, identity
 from callsheet_openai_agents._inventory import agent_name, all_names, called, handoff_name, is_hosted
 
 
@@ -28,7 +28,7 @@ def _note(scope: Scope, agent: Any, tools: list[Any]) -> None:
     session = scope.session
     # The SDK asks several times a turn, and most agents' tools never change.
     handoffs = getattr(agent, "handoffs", ())
-    known = session.kept.get((noted_tools, id(agent)))
+    known = session.kept.get((noted_tools, identity(agent)))
     if known is None or known[0] != tools or known[1] != handoffs:
         names = {name for offered in tools for name in all_names(offered)}
         name = agent_name(session, agent)
@@ -38,7 +38,12 @@ def _note(scope: Scope, agent: Any, tools: list[Any]) -> None:
                 _check_hosted(session, offered, name)
         names.update(map(handoff_name, handoffs))
         # With the agent, so that its id stays its own.
-        known = session.kept[noted_tools, id(agent)] = (list(tools), list(handoffs), frozenset(names), agent)
+        known = session.kept[noted_tools, identity(agent)] = (
+            list(tools),
+            list(handoffs),
+            frozenset(names),
+            agent,
+        )
     if scope.run is not None:
         scope.run.offered = known[2]
 

@@ -28,12 +28,16 @@ from callsheet_openai_agents._slots import StandIn
 class Invoker(StandIn):
     """Stands before a tool's own invoker and passes for it wherever the SDK inspects it."""
 
-    # No annotations of its own, and `ToolContext` below: from both the SDK reads what to call a tool with.
+    # No annotations of its own, and the signature below: from both the SDK reads what to call a tool with.
 
     def __getattr__(self, name: str) -> Any:
-        if name == "__signature__" and not isinstance(self.own, _FailureHandlingFunctionToolInvoker):
-            return inspect.signature(self.own)
         return getattr(self.own, name)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        if isinstance(self.own, _FailureHandlingFunctionToolInvoker):
+            return _SIGNATURE
+        return inspect.signature(self.own)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -66,6 +70,10 @@ class Invoker(StandIn):
             return await body(context, arguments)
         wrapped = type(own)(body, own._on_handled_error, function_tool=own._function_tool)
         return await wrapped(context, arguments)
+
+
+# With its annotations evaluated, which spares the SDK parsing them at each call.
+_SIGNATURE = inspect.signature(Invoker(None, None).__call__, eval_str=True)
 
 
 class _TimedOut(BaseException):
