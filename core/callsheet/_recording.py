@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any
 
 from callsheet._values import Kind, Outcome, ToolCall, TraceEntry, Usage
@@ -258,7 +257,9 @@ class Recording:
 
     def trace(self) -> list[TraceEntry]:
         """Tell everything in canonical order."""
-        return list(_Teller().tell(self.runs, parent_id=None))
+        teller = _Teller()
+        teller.tell(self.runs, parent_id=None)
+        return teller.told
 
     def replies(self) -> Iterator[ReplyRecord]:
         """Give every model reply, in canonical order."""
@@ -269,31 +270,34 @@ class _Teller:
     """Numbers the runs while walking them."""
 
     def __init__(self) -> None:
+        self.told: list[TraceEntry] = []
         self._run = -1
 
-    def tell(self, runs: Sequence[RunRecord], parent_id: str | None) -> Iterator[TraceEntry]:
+    def tell(self, runs: Sequence[RunRecord], parent_id: str | None) -> None:
         for run in runs:
             self._run += 1
             number = self._run
-            turns = count()
+            turn = 0
             for entry in run.opening:
-                yield replace(entry, run=number, parent_id=parent_id)
+                self.told.append(replace(entry, run=number, parent_id=parent_id))
             for step in run.in_order():
                 if isinstance(step, TraceEntry):
-                    yield replace(step, run=number, parent_id=parent_id)
+                    self.told.append(replace(step, run=number, parent_id=parent_id))
                 elif isinstance(step, CallRecord):
-                    yield from self._tell_call(step, run, number, None, None, parent_id)
+                    self._tell_call(step, run, number, None, None, parent_id)
                 else:
                     # Replies are numbered as they are told: in random order they arrive with random numbers.
-                    yield from self._tell_reply(step, run, number, next(turns), parent_id)
+                    self._tell_reply(step, run, number, turn, parent_id)
+                    turn += 1
             if run.error is not None:
-                yield TraceEntry("error", run.error, agent=run.agent, run=number, parent_id=parent_id)
+                error = TraceEntry("error", run.error, agent=run.agent, run=number, parent_id=parent_id)
+                self.told.append(error)
 
     def _tell_reply(
         self, reply: ReplyRecord, run: RunRecord, number: int, turn: int, parent_id: str | None
-    ) -> Iterator[TraceEntry]:
+    ) -> None:
         if reply.content not in (None, ""):
-            yield TraceEntry(
+            said = TraceEntry(
                 "assistant",
                 reply.content,
                 metadata=reply.metadata,
@@ -302,8 +306,9 @@ class _Teller:
                 turn=turn,
                 parent_id=parent_id,
             )
+            self.told.append(said)
         for index, call in enumerate(reply.calls):
-            yield from self._tell_call(call, run, number, turn, index, parent_id)
+            self._tell_call(call, run, number, turn, index, parent_id)
 
     def _tell_call(
         self,
@@ -313,10 +318,10 @@ class _Teller:
         turn: int | None,
         index: int | None,
         parent_id: str | None,
-    ) -> Iterator[TraceEntry]:
+    ) -> None:
         call = record.to_tool_call(run=number, turn=turn, index=index, parent_id=parent_id)
         handed_over = record.handed_to is not None
-        yield TraceEntry(
+        made = TraceEntry(
             "handoff" if handed_over else "tool",
             record.handed_to if handed_over else call.seen_by_model,
             call,
@@ -325,7 +330,8 @@ class _Teller:
             turn=turn,
             parent_id=parent_id,
         )
-        yield from self.tell(record.children, record.id)
+        self.told.append(made)
+        self.tell(record.children, record.id)
 
 
 def _replies(runs: Iterable[RunRecord]) -> Iterator[ReplyRecord]:

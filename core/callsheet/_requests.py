@@ -55,7 +55,7 @@ class ToolRequest:
     def names(self) -> tuple[str, ...]:
         """The names a mock may answer by, the most specific first."""
         plain = (*self.aliases, self.name)
-        return plain if self.agent is None else (*(f"{self.agent}.{name}" for name in plain), *plain)
+        return plain if self.agent is None else (*[f"{self.agent}.{name}" for name in plain], *plain)
 
 
 class ModelRequest:

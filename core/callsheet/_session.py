@@ -255,14 +255,14 @@ class Session:
             BaseException: The step is an exception.
         """
         model = self._scripted_model(request)
-        with self._violations.kept():
+        with self._violations:
             reply = model.reply(request)
         return self._with_ids(reply, request)
 
     async def answer_model_async(self, request: ModelRequest) -> ModelReply:
         """Like `answer_model`, on the running event loop."""
         model = self._scripted_model(request)
-        with self._violations.kept():
+        with self._violations:
             reply = await model.reply_async(request)
         return self._with_ids(reply, request)
 
@@ -365,7 +365,7 @@ class Session:
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
         self.note_tools(request.agent, (request.name, *request.aliases))
-        with self._violations.kept():
+        with self._violations:
             return self._desk.begin(request, self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:
