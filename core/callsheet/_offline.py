@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from contextvars import ContextVar
 from functools import cache, partial, wraps
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import Any, Self
 
 from callsheet import _child_processes
@@ -310,25 +310,19 @@ def _carrying_submit(original: Callable[..., Any]) -> Callable[..., Any]:
     return submit
 
 
-def _patches_now() -> tuple[Patch, ...]:
-    # A pool that is imported only later is also born inside, and so are its workers.
-    return _patches_with(sys.modules.get("concurrent.futures.process"))
-
-
 @cache
-def _patches_with(pools: ModuleType | None) -> tuple[Patch, ...]:
+def _own_patches() -> tuple[Patch, ...]:
     import subprocess
+    from concurrent.futures.process import ProcessPoolExecutor
     from multiprocessing.process import BaseProcess
 
     carrying_popen = partial(_child_processes.carrying_popen, rules=_rules_for_a_child)
     carrying_start = partial(carrying_process_start, orders=_rules_for_a_child, run=_run_in_child)
-    patches = (
+    return (
         Patch(subprocess.Popen, "__init__", carrying_popen),
         Patch(BaseProcess, "start", carrying_start),
-    )
-    return (
-        patches if pools is None else (*patches, Patch(pools.ProcessPoolExecutor, "submit", _carrying_submit))
+        Patch(ProcessPoolExecutor, "submit", _carrying_submit),
     )
 
 
-_patches = PatchSet(_patches_now)
+_patches = PatchSet(_own_patches)

@@ -195,13 +195,6 @@ def test_what_a_thread_outside_the_block_starts_is_free() -> None:
     assert block.attempts == []
 
 
-def test_a_block_opens_before_any_process_pool_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "concurrent.futures.process")
-    untouched = ProcessPoolExecutor.__dict__["submit"]
-    with offline():
-        assert ProcessPoolExecutor.__dict__["submit"] is untouched
-
-
 def test_the_work_of_a_child_runs_inside_the_blocks_of_its_parent(tmp_path: Path) -> None:
     report = tmp_path / "report"
     report.touch()
