@@ -18,6 +18,7 @@ sys.path = [entry for entry in sys.path if Path(entry).resolve() != Path(__file_
 
 import callsheet_crewai  # noqa: E402, F401, I001 - before crewai, which it silences
 from crewai import Agent, Crew, Task  # noqa: E402
+from crewai.events.event_bus import crewai_event_bus  # noqa: E402
 from crewai.events.types.llm_events import LLMCallType  # noqa: E402
 from crewai.flow.flow import Flow, start  # noqa: E402
 from crewai.llms.base_llm import BaseLLM, llm_call_context  # noqa: E402
@@ -107,6 +108,8 @@ ENTRY_POINTS = {
 
 def bare(run, _):
     run()
+    # CrewAI goes on with its own events in threads; a session waits for them, so whoever measures has to.
+    crewai_event_bus.flush()
 
 
 def captured(run, _):
