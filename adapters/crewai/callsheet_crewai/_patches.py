@@ -27,7 +27,7 @@ from callsheet_crewai._models import (
 from callsheet_crewai._native_calls import executed_call, executed_step_call
 from callsheet_crewai._outcomes import judged_output
 from callsheet_crewai._people import asked_by_flow, asked_person, asked_person_async
-from callsheet_crewai._places import aplaced, placed
+from callsheet_crewai._places import aplaced, placed, placed_method
 from callsheet_crewai._runs import (
     adelegated_run,
     afinishing,
@@ -89,7 +89,7 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("lite_agent", None, "process_guardrail", judged_output),
     ("task", "Task", "execute_async", placed),
     ("crew", "Crew", "kickoff_async", aplaced),
-    ("flow.runtime", "Flow", "_execute_method", aplaced),
+    ("flow.runtime", "Flow", "_execute_method", placed_method),
     (
         "events.listeners.tracing.first_time_trace_handler",
         "FirstTimeTraceHandler",

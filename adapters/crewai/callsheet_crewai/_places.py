@@ -57,14 +57,27 @@ def placed(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def aplaced(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace `Crew.kickoff_async` and `Flow._execute_method`, which leave their work to a thread."""
+    """Replace `Crew.kickoff_async`, which leaves its work to a thread."""
 
     @wraps(original)
     async def start(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_executor(self) or (scope := current_scope()) is None:
+        scope = current_scope()
+        if scope is None:
             return await original(self, *args, **kwargs)
         with in_place(scope):
             return await original(self, *args, **kwargs)
+
+    return start
+
+
+def placed_method(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `Flow._execute_method`, which may leave its work to a thread."""
+    in_its_place = aplaced(original)
+
+    @wraps(original)
+    def start(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # No coroutine around the steps of CrewAI's own agent loop, of which there are many.
+        return (original if is_executor(self) else in_its_place)(self, *args, **kwargs)
 
     return start
 
