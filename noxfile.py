@@ -96,7 +96,8 @@ EXAMPLES = [adapter for adapter in HOME if (ROOT / "examples" / adapter).is_dir(
 BENCHMARKS = sorted(script.stem for script in ROOT.glob("benchmarks/[!_]*.py"))
 CORE = ["test", "clients"]
 # Environment -> the groups its pins cover; tests and type checks share one set of pins.
-PINNED = {name: ["typecheck"] for name in HOME} | {g: [g] for g in ("lint", "payloads", "package", "site")}
+GROUPS = ("lint", "payloads", "peers", "package", "site")
+PINNED = {name: ["typecheck"] for name in HOME} | {group: [group] for group in GROUPS}
 PINNED["core"] = ["typecheck", *CORE]
 
 nox.options.sessions = [
@@ -109,6 +110,7 @@ nox.options.sessions = [
     "site",
     "examples",
     "payloads",
+    "peers",
     "package",
 ]
 
@@ -228,6 +230,13 @@ def payloads(session: nox.Session) -> None:
 
 
 @nox.session(python=PYTHONS[0])
+def peers(session: nox.Session) -> None:
+    """Compare the verdicts with those of other libraries, on the same inputs."""
+    install(session, "peers", "peers")
+    pytest(session, "tests/peers")
+
+
+@nox.session(python=PYTHONS[0])
 def package(session: nox.Session) -> None:
     """Build every distribution, look inside, and install it the ways a user would."""
     install(session, "package", "package")
@@ -238,7 +247,8 @@ def package(session: nox.Session) -> None:
 @environments(*BENCHMARKS)
 def benchmarks(session: nox.Session, name: str) -> None:
     """Print one benchmark; a script named like an adapter has that adapter's environment."""
-    install(session, name if name in HOME else "core", "test")
+    environment = "peers" if name == "matching" else name if name in HOME else "core"
+    install(session, environment, "peers" if environment == "peers" else "test")
     # -P: a script must not stand in for the framework it is named like.
     session.run("python", "-P", f"benchmarks/{name}.py", *session.posargs)
 

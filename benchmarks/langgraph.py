@@ -21,6 +21,7 @@ from callsheet import FakeModel, MockTool
 from callsheet_langgraph import LangGraphAdapter
 
 CALLS = [{"name": "weather", "args": {"city": "Oslo"}}, {"name": "add", "args": {"a": 1, "b": 2}}]
+WARM_UP, TIMED = 4, 6
 ASKED = {"messages": [("user", "Oslo?")]}
 
 
@@ -87,11 +88,15 @@ async def mocked(graph):
 
 
 async def timed(run, graph):
-    # What ran before (a collection, another kind of run) leaves cold caches behind.
-    await run(graph)
-    begun = process_time()
-    await run(graph)
-    return process_time() - begun
+    # What ran before (a collection, patches going in or out, another kind of run) leaves cold caches behind.
+    for _ in range(WARM_UP):
+        await run(graph)
+    taken = []
+    for _ in range(TIMED):
+        begun = process_time()
+        await run(graph)
+        taken.append(process_time() - begun)
+    return taken
 
 
 async def main(rounds):
@@ -105,19 +110,19 @@ async def main(rounds):
         gc.collect()
         gc.collect()
         assert not LangGraphAdapter.patches.installed
-        times["bare"].append(await timed(bare, graph))
+        times["bare"] += await timed(bare, graph)
         held = LangGraphAdapter(other, unmocked="real").session()
         release = LangGraphAdapter.patches.hold(held)
-        times["patched, no session"].append(await timed(bare, graph))
-        times["captured"].append(await timed(captured, graph))
-        times["mocked and scripted"].append(await timed(mocked, graph))
+        times["patched, no session"] += await timed(bare, graph)
+        times["captured"] += await timed(captured, graph)
+        times["mocked and scripted"] += await timed(mocked, graph)
         release()
         del held
     base = median(times["bare"])
-    print(f"bare: {base * 1000:.2f} ms, medians of {rounds} interleaved runs")
+    print(f"bare: {base * 1000:.2f} ms, medians of {rounds} interleaved rounds of {TIMED} runs")
     for name, taken in times.items():
         print(f"{name:22} {median(taken) / base:.3f} x bare")
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 200))
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 50))

@@ -1,5 +1,7 @@
 """What callsheet costs an OpenAI Agents run of three turns and three tools: medians of interleaved runs.
 
+The variants take turns in random order, for the first after another kind of run is always the slowest.
+
 bare                 the SDK alone, with the SDK's own scripted model
 installed            callsheet's patches in place, no session open
 captured             a session that lets the real tools and the agent's own model run
@@ -13,6 +15,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import Awaitable, Callable
+from random import Random
 from statistics import median
 from time import process_time
 
@@ -87,16 +90,18 @@ async def timed(run: Callable[[], Awaitable[None]]) -> float:
 
 async def measure() -> dict[str, list[float]]:
     """Run every variant in every round."""
-    took: dict[str, list[float]] = {"bare": [], "installed": [], "captured": [], "mocked + scripted": []}
+    variants = {"bare": plain, "installed": plain, "captured": captured, "mocked + scripted": mocked}
+    took: dict[str, list[float]] = {name: [] for name in variants}
+    order, dice = list(variants), Random(1)
     for _ in range(ROUNDS):
-        took["bare"].append(await timed(plain))
-        holder = MOCKED.session(strict=False)
-        with holder:
-            pass
-        took["installed"].append(await timed(plain))
-        del holder
-        took["captured"].append(await timed(captured))
-        took["mocked + scripted"].append(await timed(mocked))
+        dice.shuffle(order)
+        for name in order:
+            holder = MOCKED.session(strict=False)
+            if name == "installed":
+                with holder:
+                    pass
+            took[name].append(await timed(variants[name]))
+            del holder
     return took
 
 

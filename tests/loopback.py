@@ -21,12 +21,16 @@ FRAGMENT = 7
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model says: a text, calls as pairs of name and arguments, or both."""
+    """What the model says: a text, calls as pairs of name and arguments, or both.
+
+    `incomplete` is the reason for which the Responses API cuts it short.
+    """
 
     text: str | None = None
     tool_calls: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
     input_tokens: int = 11
     output_tokens: int = 7
+    incomplete: str | None = None
 
     @property
     def written_calls(self) -> list[tuple[str, str]]:
@@ -222,7 +226,8 @@ def _response(turn: Turn) -> dict[str, Any]:
         "id": f"resp_{turn.number}",
         "object": "response",
         "created_at": 0,
-        "status": "completed",
+        "status": _status(turn),
+        "incomplete_details": {"reason": turn.reply.incomplete} if turn.reply.incomplete else None,
         "model": turn.body["model"],
         "output": list(_response_items(turn)),
         "parallel_tool_calls": True,
@@ -245,7 +250,7 @@ def _response_items(turn: Turn) -> Iterator[dict[str, Any]]:
             "type": "message",
             "id": f"msg_{turn.number}",
             "role": "assistant",
-            "status": "completed",
+            "status": _status(turn),
             "content": [part],
         }
     for index, (name, written) in enumerate(turn.reply.written_calls):
@@ -255,15 +260,19 @@ def _response_items(turn: Turn) -> Iterator[dict[str, Any]]:
             "call_id": turn.call_id(index),
             "name": name,
             "arguments": written,
-            "status": "completed",
+            "status": _status(turn),
         }
+
+
+def _status(turn: Turn) -> str:
+    return "completed" if turn.reply.incomplete is None else "incomplete"
 
 
 def _response_events(turn: Turn) -> Iterator[Event]:
     bodies = [
         {"type": "response.created", "response": {**_response(turn), "status": "in_progress", "output": []}},
         *(body for index, item in enumerate(_response_items(turn)) for body in _item_events(item, index)),
-        {"type": "response.completed", "response": _response(turn)},
+        {"type": f"response.{_status(turn)}", "response": _response(turn)},
     ]
     for number, body in enumerate(bodies):
         yield body["type"], {**body, "sequence_number": number}

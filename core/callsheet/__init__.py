@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from callsheet._errors import ScriptExhaustedError as ScriptExhaustedError
     from callsheet._errors import SessionClosedError as SessionClosedError
     from callsheet._errors import SessionError as SessionError
+    from callsheet._errors import SessionProcessError as SessionProcessError
     from callsheet._errors import ToolError as ToolError
     from callsheet._errors import ToolTimedOutError as ToolTimedOutError
     from callsheet._errors import UnknownFormatError as UnknownFormatError
@@ -113,6 +114,7 @@ _EXPORTS = {
     "Session": "_session",
     "SessionClosedError": "_errors",
     "SessionError": "_errors",
+    "SessionProcessError": "_errors",
     "ToolCall": "_values",
     "ToolError": "_errors",
     "ToolResponseBuilder": "_builders",

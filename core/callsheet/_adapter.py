@@ -12,6 +12,7 @@ from callsheet._errors import MockConfigError
 from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
 from callsheet._mocks import MockTool
+from callsheet._options import check_history
 from callsheet._patching import PatchSet
 from callsheet._result import AgentResult
 from callsheet._server import MockMCPServer
@@ -139,6 +140,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
             **options: Passed to the framework's run call.
 
         Raises:
+            OptionError: The headers, the metadata or the history are none.
             Violation: The test does not allow what the agent did.
             BaseException: What the framework raises; `last_result` then holds what happened up to there.
         """
@@ -160,9 +162,10 @@ class BaseAdapter(ABC, Generic[AgentT]):
         return self.run_in_sync(session, message, history=history, **options)
 
     async def run_in(
-        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
+        self, session: Session, message: Any, /, *, history: Sequence[Any] | None = None, **options: Any
     ) -> AgentResult:
         """Open a session of this adapter, run the agent on a message in it, and give the result."""
+        check_history(history)
         try:
             with session:
                 await self._run(session, message, history, options)
@@ -171,9 +174,10 @@ class BaseAdapter(ABC, Generic[AgentT]):
         return self.last_result
 
     def run_in_sync(
-        self, session: Session, message: Any, *, history: Sequence[Any] | None = None, **options: Any
+        self, session: Session, message: Any, /, *, history: Sequence[Any] | None = None, **options: Any
     ) -> AgentResult:
         """Like `run_in`, by the framework's own sync way of running."""
+        check_history(history)
         try:
             with session:
                 self._run_sync(session, message, history, options)
@@ -232,6 +236,7 @@ class BaseAdapter(ABC, Generic[AgentT]):
         The arguments are those of `invoke`. Left early, the run is ended with its session.
         """
         session = self.session(tools=tools, headers=headers, metadata=metadata)
+        check_history(history)
         session.open()
         events: AsyncIterator[Any] | None = None
         error: BaseException | None = None

@@ -1,7 +1,5 @@
 """Per-tool argument policies: what to leave out, fill in, or compare in another way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -12,6 +10,7 @@ from callsheet._errors import ExpectationError
 from callsheet._expected import Expected, ExpectedFields
 from callsheet._matcher import Matcher
 from callsheet._paths import parse_path, places, remove, set_default
+from callsheet._showing import shown
 from callsheet._suggest import did_you_mean, listed
 
 Item = TypeVar("Item", bound=Any)
@@ -34,19 +33,24 @@ class ArgPolicy:
         ExpectationError: A path is malformed, or an override is neither a matcher nor a function.
     """
 
+    __module__ = "callsheet.match"
+
     ignore: Sequence[str | tuple[Any, ...]] = ()
     defaults: Mapping[str | tuple[Any, ...], Any] = field(default_factory=dict)
     overrides: Mapping[str | tuple[Any, ...], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if isinstance(self.ignore, str):
-            raise ExpectationError(f"ignore is a list of paths, not {self.ignore!r}. Put it in brackets.")
+            raise ExpectationError(
+                f"ignore is a list of paths, not {shown(self.ignore)}. Put it in brackets."
+            )
         for path in (*self.ignore, *self.defaults, *self.overrides):
             parse_path(path)
         for path, override in self.overrides.items():
             if not callable(override) and not decides_equality(override):
                 raise ExpectationError(
-                    f"The override of {path!r} is a matcher or a function of two values, not {override!r}."
+                    f"The override of {path!r} is a matcher or a function of two values, "
+                    f"not {shown(override)}."
                 )
 
 

@@ -3,8 +3,6 @@
 Each `with_` method changes the builder and gives it back; each `build` gives something new.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -22,6 +20,8 @@ class UserMessageBuilder:
     Args:
         message: The text.
     """
+
+    __module__ = "callsheet"
 
     def __init__(self, message: str) -> None:
         self._message = message
@@ -61,6 +61,8 @@ class ToolResponseBuilder:
     Args:
         name: The tool's name.
     """
+
+    __module__ = "callsheet"
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -118,6 +120,8 @@ class Scenario:
         invocation: The arguments of its `invoke`.
     """
 
+    __module__ = "callsheet"
+
     name: str
     runner: AgentRunner
     invocation: dict[str, Any] = field(default_factory=dict)
@@ -129,6 +133,8 @@ class ScenarioBuilder:
     Args:
         name: What the scenario is called.
     """
+
+    __module__ = "callsheet"
 
     def __init__(self, name: str) -> None:
         self._name = name

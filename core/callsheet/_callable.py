@@ -43,6 +43,8 @@ class CallableAdapter(BaseAdapter[Callable[..., Any]]):
         MockConfigError: The agent can not be called, or an option is none of these.
     """
 
+    __module__ = "callsheet"
+
     framework_name = "callable"
     agent_description = "a callable fn(message, tools)"
     patches = PatchSet(tuple)

@@ -6,11 +6,22 @@ import warnings
 from collections.abc import Iterable
 
 from callsheet._errors import UnknownToolError, VacuousAssertionWarning
+from callsheet._expected import Expected
 from callsheet._subject import Subject, calls_of, known_tools_of, trace_of
 from callsheet._suggest import did_you_mean, listed
 
 
-def check_known_tools(result: Subject, names: Iterable[str | None]) -> None:
+def check_mentioned_tools(result: Subject, expected: Iterable[Expected]) -> None:
+    """Raise for an expectation about a tool that the agent neither has nor called.
+
+    Raises:
+        UnknownToolError: Whoever ran the agent recorded its tools, and a name is not one of them.
+    """
+    __tracebackhide__ = True
+    check_known_tools(result, (name for item in expected for name in item.mentioned_tools()))
+
+
+def check_known_tools(result: Subject, names: Iterable[str]) -> None:
     """Raise for a name that is neither a tool of the agent nor among the calls it made.
 
     Raises:
@@ -22,7 +33,7 @@ def check_known_tools(result: Subject, names: Iterable[str | None]) -> None:
         return
     everything = {*known, *(call.name for call in calls_of(result))}
     for name in names:
-        if name is not None and name not in everything:
+        if name not in everything:
             raise UnknownToolError(
                 f"The agent has no tool {name!r}, so this assertion is about nothing; "
                 f"its tools: {listed(sorted(known))}.{did_you_mean(name, everything)}"
@@ -38,17 +49,34 @@ def warn_if_vacuous(result: Subject, question: str, *, strict: bool = False) -> 
     __tracebackhide__ = True
     if _something_happened(result):
         return
-    message = (
+    report_vacuous(
         f"{question} passed on an empty trajectory: no message, no reply, no call. "
-        "Check that the agent ran and that this is its result."
+        "Check that the agent ran and that this is its result.",
+        strict=strict,
+        stacklevel=4,
     )
+
+
+def report_vacuous(message: str, *, strict: bool, stacklevel: int = 3) -> None:
+    """Warn that an assertion passed for want of anything to check, or fail when strict.
+
+    Args:
+        message: What could not be checked.
+        strict: Whether to fail.
+        stacklevel: How many frames up the test is.
+
+    Raises:
+        AssertionError: `strict` is set.
+    """
+    __tracebackhide__ = True
     if strict:
         raise AssertionError(message)
-    warnings.warn(message, VacuousAssertionWarning, stacklevel=3)
+    warnings.warn(message, VacuousAssertionWarning, stacklevel=stacklevel)
 
 
 def _something_happened(result: Subject) -> bool:
     if calls_of(result) or trace_of(result):
         return True
     metadata = getattr(result, "metadata", None) or {}
-    return bool(getattr(result, "response", "") or getattr(result, "error", None) or metadata.get("turns"))
+    evidence = ("response", "error", "output", "model_used", "headers")
+    return bool(metadata.get("turns")) or any(getattr(result, field, None) for field in evidence)

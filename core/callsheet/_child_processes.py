@@ -116,41 +116,6 @@ def carrying_popen(original: Callable[..., None], rules: Callable[[], Rules | No
     return init
 
 
-def carrying_process_start(
-    original: Callable[..., None], rules: Callable[[], Rules | None], run: Callable[..., Any]
-) -> Callable[..., None]:
-    """Wrap `multiprocessing.Process.start`; `run(rules, fn)` is what the child calls."""
-
-    @wraps(original)
-    def start(self: Any) -> None:
-        now = rules()
-        if now is None:
-            return original(self)
-        attributes = vars(self)
-        own = {"run": attributes["run"]} if "run" in attributes else {}
-        attributes["run"] = ChildRun(self, own, now, run)
-        try:
-            return original(self)
-        finally:
-            attributes.pop("run", None)
-            attributes.update(own)
-
-    return start
-
-
-class ChildRun:
-    """A process's `run`, with the network closed; it travels to the child with the process."""
-
-    def __init__(self, process: Any, own: dict[str, Any], rules: Rules, run: Callable[..., Any]) -> None:
-        self._process, self._own, self._rules, self._run = process, own, rules, run
-
-    def __call__(self) -> Any:
-        attributes = vars(self._process)
-        attributes.pop("run", None)
-        attributes.update(self._own)
-        return self._run(self._rules, self._process.run)
-
-
 def _start(event: str, args: Sequence[Any]) -> tuple[str, list[str], Mapping[Any, Any] | None]:
     if event == "subprocess.Popen":
         executable, argv, _, environment = args

@@ -7,8 +7,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from callsheet._adapter import BaseAdapter
+from callsheet._errors import OptionError
 from callsheet._result import AgentResult
 from callsheet._values import ToolCall
+from callsheet.adapters import FrameworkAdapter
 
 
 class Conversation:
@@ -17,13 +19,25 @@ class Conversation:
     With an adapter the state is carried the framework's own way; with a runner, as its message list.
 
     Args:
-        agent: An adapter, an `AgentRunner`, or any object with `invoke(message, history=...)`.
+        agent: An adapter, an `AgentRunner`, or any object with `framework_name` and
+            `invoke(message, history=...)`.
+
+    Raises:
+        OptionError: The agent is none of these.
 
     Used as a context manager it checks at the end that the whole script was asked for.
     """
 
+    __module__ = "callsheet"
+
     def __init__(self, agent: Any) -> None:
-        self._agent = agent
+        # What only has an `invoke`, such as a compiled graph, would run for real.
+        if not isinstance(agent, FrameworkAdapter):
+            raise OptionError(
+                f"A Conversation is with an adapter or an AgentRunner, not {type(agent).__name__}. "
+                "Give wrap(agent, ...), or an object with framework_name and invoke()."
+            )
+        self._agent: Any = agent
         self.results: list[AgentResult] = []
 
     async def say(self, message: Any, **options: Any) -> AgentResult:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from callsheet._equality import equal
-from callsheet._redaction import redact_for_display, redact_text_for_display
-from callsheet._rendering import redacted, shown_under
+from callsheet._redaction import begins_with_secret_name, redact_for_display, redact_text_for_display
 from callsheet._secrets import is_secret_name
+from callsheet._showing import redacted, shown_under
 
 # Beyond this many values, comparing path by path takes longer than it helps.
 _MOST_VALUES = 5_000
@@ -74,12 +74,20 @@ def _path(level: Any) -> list[Any]:
 
 def _line(kind: str, parts: Path, level: Any) -> str:
     path = redact_text_for_display(path_text([redacted(part) for part in parts])) or "value"
-    name = next((part for part in parts if isinstance(part, str) and is_secret_name(part)), "")
+    name = _secret_name(parts, level)
     if kind.endswith("_added"):
         return f"+{path}={_side(level.t2, name)}"
     if kind.endswith("_removed"):
         return f"-{path}={_side(level.t1, name)}"
     return f"~{path}: {_side(level.t1, name)} → {_side(level.t2, name)}"
+
+
+def _secret_name(parts: Path, level: Any) -> str:
+    """Give a name on the way to a level that says that what is there is a secret, or ""."""
+    inside = level.up.t1 if level.up is not None else None
+    if isinstance(inside, tuple) and begins_with_secret_name(inside):
+        return str(inside[0])
+    return next((part for part in parts if isinstance(part, str) and is_secret_name(part)), "")
 
 
 def _sortable(part: Any) -> tuple[int, int, str]:

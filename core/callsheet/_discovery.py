@@ -64,19 +64,32 @@ def wrap(agent: Any, **options: Any) -> Any:
         MockConfigError: No installed adapter knows the object.
     """
     roots = {base.__module__.partition(".")[0] for base in type(agent).__mro__}
+    natives = []
     for name, known in KNOWN.items():
         if roots.intersection(known.roots):
-            adapter = load_known(name)
-            if adapter.handles(agent):
-                return adapter(agent, **options)
+            natives.append(load_known(name))
+            if natives[-1].handles(agent):
+                return natives[-1](agent, **options)
     for point in _entry_points():
         adapter = point.load()
         if adapter.handles(agent):
             return adapter(agent, **options)
     raise MockConfigError(
         f"No adapter wraps {type(agent).__module__}.{type(agent).__qualname__}. "
-        f"Installed adapters: {listed(adapter_names())}. Give the agent object itself."
+        f"Installed adapters: {listed(adapter_names())}. {_way_out(agent, natives)}"
     )
+
+
+def _way_out(agent: object, natives: list[Any]) -> str:
+    """Say what could be given instead of an object that no adapter wraps."""
+    if natives:
+        return " ".join(f"{adapter.__name__} wraps {adapter.agent_description}." for adapter in natives)
+    if isinstance(agent, type):
+        return f"{agent.__name__} is a class. Give the agent object itself."
+    if callable(agent):
+        # Not done by itself: the object may be an agent of a framework whose tools no adapter would see.
+        return "Give the agent object itself, or CallableAdapter(it) for a function fn(message, tools)."
+    return "Give the agent object itself."
 
 
 def _entry_points() -> Any:

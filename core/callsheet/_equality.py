@@ -8,7 +8,7 @@ that defines its own `__eq__` (a matcher of any library) decides for itself, on 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, UserDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -105,19 +105,30 @@ def freeze(value: Any, depth: int = 0, room: list[int] | None = None) -> Any:
         return ("nan",) if _is_nan(value) else value
     if kind is bytes or kind is bytearray:
         return ("bytes", bytes(value))
-    if kind not in _FROZEN_CONTAINERS:
-        raise UnfreezableError
+    members: Any = value if kind in _FROZEN_CONTAINERS else _state(value)
     room = [_LARGEST_FROZEN] if room is None else room
-    room[0] -= len(value) + 1
+    room[0] -= len(members) + 1
     if depth == _DEEPEST_FROZEN or room[0] < 0:
         raise UnfreezableError
     depth += 1
+    if members is not value:
+        return (kind, *[freeze(member, depth, room) for member in members])
     if kind is dict:
         pairs = [(freeze(key, depth, room), freeze(item, depth, room)) for key, item in value.items()]
         return ("dict", frozenset(pairs))
     if kind is list or kind is tuple:
         return (kind.__name__, *[freeze(item, depth, room) for item in value])
     return ("set", frozenset([freeze(item, depth, room) for item in value]))
+
+
+def _state(value: Any) -> Sequence[Any]:
+    """Give what two objects of one class are compared by."""
+    match _kind(type(value)):
+        case "dataclass":
+            return [getattr(value, f.name) for f in fields(value) if f.compare]
+        case "pydantic":
+            return _model_state(value)
+    raise UnfreezableError
 
 
 def decides_equality(value: Any) -> bool:
@@ -143,12 +154,8 @@ def _compare(left: Any, right: Any) -> bool | Pairs:
             return len(left) == len(right) and list(zip(left, right, strict=True))
         case "set":
             return _same_set(left, right)
-        case "dataclass":
-            return type(left) is type(right) and [
-                (getattr(left, f.name), getattr(right, f.name)) for f in fields(left) if f.compare
-            ]
-        case "pydantic":
-            return type(left) is type(right) and [(_model_state(left), _model_state(right))]
+        case "dataclass" | "pydantic":
+            return type(left) is type(right) and list(zip(_state(left), _state(right), strict=True))
         case "array":
             return left.shape == right.shape and [(left.tolist(), right.tolist())]
         case _:
@@ -240,6 +247,11 @@ def _pairs_of_any_keys(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> boo
 
 
 def _frozen_key(key: Any) -> Any:
+    kind = _kind(type(key))
+    if kind == "str":
+        return str.__str__(key)  # members of a StrEnum are the text they stand for
+    if kind == "number":
+        return ("nan",) if _is_nan(key) else key
     try:
         return freeze(key)
     except UnfreezableError:

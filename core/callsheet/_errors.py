@@ -48,6 +48,10 @@ class AmbiguousSessionError(Violation):
     """A tool or model was reached from outside every session while several are open."""
 
 
+class SessionProcessError(Violation):
+    """A tool or model was reached in a child process, where its session can neither answer nor record."""
+
+
 class OptionError(CallsheetError, ValueError):
     """An option was given a value that can not work."""
 
@@ -170,3 +174,9 @@ def described(error: BaseException) -> str:
     """Give an exception as text: its type and what it says."""
     said = str(error)
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+# A traceback names a class by its module: users find an error where they import it from.
+for _value in [*globals().values()]:
+    if isinstance(_value, type) and _value.__module__ == __name__:
+        _value.__module__ = "callsheet"

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from callsheet._equality import UnfreezableError, decides_equality, equal, freeze
 from callsheet._errors import ExpectationError
+from callsheet._showing import shown
 from callsheet._suggest import did_you_mean, listed
 from callsheet._values import ToolCall, TraceEntry
 
@@ -27,6 +28,10 @@ class ExpectedFields:
         """The tool name, when it is written out."""
         name = self.fields.get("name")
         return name if isinstance(name, str) else None
+
+    def mentioned_tools(self) -> list[str]:
+        """Give the tool name, when it is written out."""
+        return [] if self.name is None else [self.name]
 
     @property
     def role(self) -> str | None:
@@ -68,6 +73,11 @@ class ExpectedMatcher:
         """The tool name a matcher asks for, when it says so."""
         name = getattr(self.source, "tool_name", None)
         return name if isinstance(name, str) else None
+
+    def mentioned_tools(self) -> list[str]:
+        """Give the names of the tools the matcher speaks of."""
+        mentioned = getattr(self.source, "mentioned_tools", None)
+        return mentioned() if callable(mentioned) else []
 
     @property
     def role(self) -> None:
@@ -122,7 +132,8 @@ def expected_call(item: Any) -> Expected:
     if decides_equality(item):
         return ExpectedMatcher(item)
     raise ExpectationError(
-        f"An expected tool call is a name, a {{'name', 'args'}} dict, a ToolCall or a matcher, not {item!r}."
+        f"An expected tool call is a name, a {{'name', 'args'}} dict, a ToolCall or a matcher, "
+        f"not {shown(item)}."
     )
 
 
@@ -137,13 +148,15 @@ def _expected_step(item: Any) -> Expected:
     if decides_equality(item):
         return ExpectedMatcher(item)
     raise ExpectationError(
-        f"An expected step is a dict of {listed(_STEP_FIELDS)}, a ToolCall or a matcher, not {item!r}."
+        f"An expected step is a dict of {listed(_STEP_FIELDS)}, a ToolCall or a matcher, not {shown(item)}."
     )
 
 
 def _read(items: Any, read_one: Callable[[Any], Expected]) -> list[Expected]:
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-        raise ExpectationError(f"Expected a list, got {type(items).__name__} {items!r}. Put it in brackets.")
+        raise ExpectationError(
+            f"Expected a list, got {type(items).__name__} {shown(items)}. Put it in brackets."
+        )
     return [read_one(item) for item in items]
 
 
@@ -151,11 +164,11 @@ def _from_mapping(item: Mapping[str, Any], allowed: Sequence[str], required: str
     for key in item:
         if key not in allowed:
             raise ExpectationError(
-                f"Unknown key {key!r} in {dict(item)!r}; known: {listed(allowed)}."
+                f"Unknown key {shown(key)} in {shown(dict(item))}; known: {listed(allowed)}."
                 f"{did_you_mean(str(key), allowed)}"
             )
     if required not in item:
-        raise ExpectationError(f"No {required!r} in {dict(item)!r}; give at least that.")
+        raise ExpectationError(f"No {required!r} in {shown(dict(item))}; give at least that.")
     return ExpectedFields(item, {field: item[field] for field in allowed if field in item})
 
 

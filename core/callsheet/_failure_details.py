@@ -9,8 +9,8 @@ from callsheet._alignment import Edit
 from callsheet._differences import differences
 from callsheet._equality import equal
 from callsheet._expected import Expected, ExpectedFields
-from callsheet._rendering import WIDTH, expected_text, item_text, shortened, shown, wrapped
-from callsheet._result import group_batches
+from callsheet._rendering import WIDTH, expected_text, item_text, wrapped
+from callsheet._showing import shortened, shown
 from callsheet._suggest import closest, did_you_mean
 from callsheet._values import ToolCall
 
@@ -89,8 +89,9 @@ def _where(item: Any, actual: Sequence[Any]) -> list[str]:
 
 def _batch_size(call: ToolCall, actual: Sequence[Any]) -> int:
     calls = [each if isinstance(each, ToolCall) else each.call for each in actual]
-    batches = group_batches([each for each in calls if each is not None])
-    return next(len(batch) for batch in batches if any(each is call for each in batch))
+    if call.turn is None:
+        return 1
+    return sum(each is not None and (each.run, each.turn) == (call.run, call.turn) for each in calls)
 
 
 def _fit(text: str) -> str:

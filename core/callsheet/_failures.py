@@ -13,8 +13,9 @@ from callsheet._edits import edits_in_any_order, edits_in_order
 from callsheet._expected import Expected
 from callsheet._failure_details import edit_lines
 from callsheet._failure_table import table_lines
-from callsheet._matching import match_one_to_one
-from callsheet._rendering import shortened
+from callsheet._matching import Matching
+from callsheet._rendering import wrapped
+from callsheet._showing import shortened
 from callsheet._steps import Step
 from callsheet._values import ToolCall
 
@@ -36,6 +37,7 @@ def calls_failure(
     *,
     ordered: bool = True,
     gaps: bool = False,
+    matching: Matching | None = None,
     title: str | None = None,
 ) -> str:
     """Give the text for tool calls that are not the expected ones.
@@ -45,26 +47,36 @@ def calls_failure(
         actual: The calls that were made.
         ordered: Whether the order counts.
         gaps: Whether other calls in between are allowed.
+        matching: Which expected call is met by which actual one, where the order does not count.
         title: The first words, instead of the usual ones.
     """
     if title is None:
         title = f"Tool calls do not match ({'strict order' if ordered else 'any order'})"
-    if ordered:
+    if matching is None:
         edits = edits_in_order(expected, actual, gaps=gaps)
     else:
-        edits = edits_in_any_order(expected, actual, match_one_to_one(expected, actual))
+        edits = edits_in_any_order(expected, actual, matching)
     return failure_text(title, expected, actual, edits, free={"extra"} if gaps else set())
 
 
-def steps_failure(expected: Sequence[Expected], actual: Sequence[Step], mode: str) -> str:
-    """Give the text for a trajectory that is not the expected one."""
+def steps_failure(
+    expected: Sequence[Expected], actual: Sequence[Step], mode: str, matching: Matching | None
+) -> str:
+    """Give the text for a trajectory that is not the expected one.
+
+    Args:
+        expected: The expected steps.
+        actual: The steps made.
+        mode: The mode they were compared in.
+        matching: Which expected step is met by which actual one, where the order does not count.
+    """
     free: set[str] = set()
-    if mode in ("exact", "ordered_subset"):
+    if matching is None:
         gaps = mode == "ordered_subset"
         edits = edits_in_order(expected, actual, gaps=gaps)
         free = {"extra"} if gaps else set()
     else:
-        edits = edits_in_any_order(expected, actual, match_one_to_one(expected, actual))
+        edits = edits_in_any_order(expected, actual, matching)
         free = {"subset": {"extra"}, "superset": {"missing"}}.get(mode, set())
     title = f"Trajectory mismatch (mode={mode}: {_STEP_TITLES[mode]})"
     return failure_text(title, expected, actual, edits, free=free)
@@ -88,10 +100,11 @@ def failure_text(
         free: The kinds of edit the assertion allows anyway.
     """
     if edits is None:
-        return "\n".join([f"{title}: too many differences to align.", *_tally(expected, actual)])
+        first = wrapped("", f"{title}: too many differences to align.", indent=0, deeper=2)
+        return "\n".join([*first, *_tally(expected, actual)])
     needed = [edit for edit in edits if edit.kind != "match" and edit.kind not in free]
     count = f"{len(needed)} edit{'' if len(needed) == 1 else 's'} would make it pass"
-    lines = [f"{title}: {count}"]
+    lines = wrapped("", f"{title}: {count}", indent=0, deeper=2)
     for edit in needed[:_MOST_EDITS]:
         lines += edit_lines(edit, expected, actual)
     if len(needed) > _MOST_EDITS:

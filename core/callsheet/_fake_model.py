@@ -40,6 +40,8 @@ class FakeModel:
         MockConfigError: A step, a rule or an agent's script is none.
     """
 
+    __module__ = "callsheet"
+
     def __init__(
         self,
         responses: Sequence[Any] | None = None,
@@ -195,7 +197,8 @@ class FakeModel:
             else len(self._responses)
         )
         last = request.messages[-1] if request.messages else {}
-        hint = "Add a step, or a default_response."
+        unruled = "No rule matches the last user message. " if self._rules else ""
+        hint = f"{unruled}Add a step, or a default_response."
         if self._agents and request.agent not in self._agents:
             hint = (
                 f"Scripts exist for {listed(self._agents)}."

@@ -13,6 +13,8 @@ from callsheet._values import ToolCall
 class Matcher(ABC):
     """The base of all matchers; subclass it and say what `accepts` accepts to write one's own."""
 
+    __module__ = "callsheet.match"
+
     @abstractmethod
     def accepts(self, actual: Any) -> bool:
         """Say whether this matcher accepts a value."""
@@ -28,6 +30,10 @@ class Matcher(ABC):
     def example(self) -> ToolCall | None:
         """Give a tool call the matcher accepts, where one can be written down, for failure texts."""
         return None
+
+    def mentioned_tools(self) -> list[str]:
+        """Give the names of the tools it speaks of; an assertion refuses those the agent does not have."""
+        return []
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -58,6 +64,10 @@ class AllOf(Matcher):
         """Say whether both sides accept a value."""
         return equal(self.left, actual) and equal(self.right, actual)
 
+    def mentioned_tools(self) -> list[str]:
+        """Give the tools that either side speaks of."""
+        return _mentioned_in(self.left) + _mentioned_in(self.right)
+
     @property
     def tool_name(self) -> Any:
         """The tool name either side asks for, if one does."""
@@ -78,6 +88,10 @@ class AnyOf(Matcher):
         """Say whether either side accepts a value."""
         return equal(self.left, actual) or equal(self.right, actual)
 
+    def mentioned_tools(self) -> list[str]:
+        """Give the tools that either side speaks of."""
+        return _mentioned_in(self.left) + _mentioned_in(self.right)
+
     def __repr__(self) -> str:
         return f"{self.left!r} | {_operand(self.right, AnyOf)}"
 
@@ -92,8 +106,16 @@ class Not(Matcher):
         """Say whether the inner matcher refuses a value."""
         return not equal(self.inner, actual)
 
+    def mentioned_tools(self) -> list[str]:
+        """Give the tools that the inner matcher speaks of."""
+        return _mentioned_in(self.inner)
+
     def __repr__(self) -> str:
         return f"~{_operand(self.inner, AnyOf, AllOf)}"
+
+
+def _mentioned_in(matcher: Any) -> list[str]:
+    return matcher.mentioned_tools() if isinstance(matcher, Matcher) else []
 
 
 def _operand(value: Any, *looser: type[Matcher]) -> str:

@@ -54,6 +54,8 @@ class MockTool:
             `parameters` is no schema.
     """
 
+    __module__ = "callsheet"
+
     def __init__(
         self,
         name: str,
@@ -72,7 +74,9 @@ class MockTool:
         real_delay: bool = False,
     ) -> None:
         _check_name(name)
-        _check_answers(name, {"response": response, "responses": responses, "error": error, "raises": raises})
+        _check_description(name, description)
+        answers = {"response": response, "responses": responses, "error": error, "raises": raises}
+        _check_answers(name, {**answers, "repeat_last": repeat_last})
         _check_error_after(name, error_after, fails=error is not None or raises is not None)
         _check_delay(name, delay)
         if when is not None and not isinstance(when, Mapping):
@@ -241,6 +245,14 @@ def _check_name(name: object) -> None:
         raise MockConfigError(f"A mock's name is {name!r}. Give the name of the tool it stands for.")
 
 
+def _check_description(name: str, description: object) -> None:
+    if not isinstance(description, str):
+        raise MockConfigError(
+            f"description of MockTool({name!r}) is {description!r}. "
+            "Give a text; an answer is named: response=..."
+        )
+
+
 def _check_answers(name: str, given: Mapping[str, Any]) -> None:
     for one, other in _CONTRADICTIONS:
         if given[one] is not None and given[other] is not None:
@@ -253,6 +265,10 @@ def _check_answers(name: str, given: Mapping[str, Any]) -> None:
         )
     if responses is not None and not responses:
         raise MockConfigError(f"MockTool({name!r}) has empty responses. Give at least one answer.")
+    if given["repeat_last"] and responses is None:
+        raise MockConfigError(
+            f"MockTool({name!r}) has repeat_last=True but no responses. Add responses=[...]."
+        )
     if raises is not None and not is_exception(raises):
         raise MockConfigError(f"raises of MockTool({name!r}) is {raises!r}. Give an exception.")
 
@@ -271,7 +287,7 @@ def _check_error_after(name: str, after: Any, *, fails: bool) -> None:
 
 
 def _check_delay(name: str, delay: Any) -> None:
-    if not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
+    if not isinstance(delay, (int, float)) or isinstance(delay, bool) or not 0 <= delay < float("inf"):
         raise MockConfigError(f"delay of MockTool({name!r}) is {delay!r}. Give seconds, 0 or more.")
 
 

@@ -18,16 +18,18 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from contextvars import ContextVar
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from callsheet import _child_processes
 from callsheet._child_processes import Rules
+from callsheet._child_run import carrying_process_start
 from callsheet._errors import CallsheetError, NetworkBlockedError, OptionError
 from callsheet._network_rules import WATCHED_EVENTS, Allowed, attempted, current_test, explain
 from callsheet._patching import Patch, PatchSet
+from callsheet._processes import process_patches
 from callsheet._threads import carried, thread_patches
 
 
@@ -72,7 +74,8 @@ class OfflineBlock:
         if self in _open_blocks:
             raise CallsheetError("This offline() block is already open; make a new one with offline().")
         _install_hook()
-        self._release = (thread_patches.hold(self), _patches.hold(self))
+        # The sessions' patches of processes lie beneath the block's, whichever of them ends first.
+        self._release = (process_patches.hold(self), thread_patches.hold(self), _patches.hold(self))
         around = _around()
         self._raises_swallowed = self.strict and not any(block.strict for block in around)
         self.attempts.clear()
@@ -93,7 +96,7 @@ class OfflineBlock:
             NetworkBlockedError: The code inside swallowed it.
         """
         del _open_blocks[self]
-        for release in self._release:
+        for release in reversed(self._release):
             release()
         self._collect_report()
         if self.attempts and self._raises_swallowed:
@@ -307,25 +310,19 @@ def _carrying_submit(original: Callable[..., Any]) -> Callable[..., Any]:
     return submit
 
 
-def _targets() -> list[Patch]:
+@cache
+def _own_patches() -> tuple[Patch, ...]:
     import subprocess
+    from concurrent.futures.process import ProcessPoolExecutor
     from multiprocessing.process import BaseProcess
 
-    targets: list[Patch] = [
-        Patch(
-            subprocess.Popen, "__init__", partial(_child_processes.carrying_popen, rules=_rules_for_a_child)
-        ),
-        Patch(
-            BaseProcess,
-            "start",
-            partial(_child_processes.carrying_process_start, rules=_rules_for_a_child, run=_run_in_child),
-        ),
-    ]
-    # A pool that is imported only later is also born inside, and so are its workers.
-    pools = sys.modules.get("concurrent.futures.process")
-    if pools is not None:
-        targets.append(Patch(pools.ProcessPoolExecutor, "submit", _carrying_submit))
-    return targets
+    carrying_popen = partial(_child_processes.carrying_popen, rules=_rules_for_a_child)
+    carrying_start = partial(carrying_process_start, orders=_rules_for_a_child, run=_run_in_child)
+    return (
+        Patch(subprocess.Popen, "__init__", carrying_popen),
+        Patch(BaseProcess, "start", carrying_start),
+        Patch(ProcessPoolExecutor, "submit", _carrying_submit),
+    )
 
 
-_patches = PatchSet(_targets)
+_patches = PatchSet(_own_patches)

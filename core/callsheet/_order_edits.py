@@ -11,12 +11,12 @@ from typing import Any, Literal
 from callsheet._order_base import DEAD, Atom, Example, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_run import after
-from callsheet._order_states import choice, pruned
+from callsheet._order_states import Choice, choice, pruned
 from callsheet._result import group_batches
 from callsheet._values import ToolCall
 
-# The sum of the sizes of the states visited; about a second.
-_MOST_WORK = 20_000
+# The sum of the sizes of the states followed; a few seconds at most.
+_MOST_WORK = 250_000
 # An edit outweighs any number of preferences among equally short scripts. Inserting comes last: where
 # extras are allowed, a call that is there already could always be made once more.
 _EDIT = 1 << 32
@@ -68,13 +68,11 @@ def smallest_edits(pattern: Pattern, calls: Sequence[ToolCall], *, extras: bool)
     reached: dict[_Node, tuple[OrderEdit | None, _Node | None]] = {start: (None, None)}
     costs = {start: 0}
     settled: set[_Node] = set()
-    work = 0
-    while queue and work < _MOST_WORK:
+    while queue and search.work < _MOST_WORK:
         cost, _, _, node = heappop(queue)
         if node in settled:
             continue
         settled.add(node)
-        work += node.state.size
         if node.position == len(calls) and _may_end(node):
             return _path(node, reached)
         for edit, following in search.moves(node):
@@ -96,6 +94,7 @@ class _Search:
             starts.add(position)
             position += len(batch)
         self._starts = starts
+        self.work = 0
 
     def moves(self, node: _Node) -> Iterator[_Move]:
         position = node.position
@@ -127,13 +126,19 @@ class _Search:
     def _given(
         self, edit: OrderEdit | None, state: State, call: Any, position: int, *, at_boundary: bool = False
     ) -> Iterator[_Move]:
+        self._count(state)
         state = after(state.call(call), extras=self._extras)
         if state != DEAD:
             yield edit, _Node(position, at_boundary, state, begun=True)
 
     def _next_batch(self, node: _Node) -> State:
+        self._count(node.state)
         state = (node.state.end() if node.begun else node.state).begin()
         return pruned(state) if self._extras else choice([state])
+
+    def _count(self, state: State) -> None:
+        # Every option is compared with every other, part by part.
+        self.work += state.size * (len(state.options) if isinstance(state, Choice) else 1)
 
 
 def _may_end(node: _Node) -> bool:

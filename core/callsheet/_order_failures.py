@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from callsheet._colour import painted
 from callsheet._order_edits import OrderEdit, smallest_edits
 from callsheet._order_pattern import Pattern
-from callsheet._rendering import WIDTH, expected_text, item_text, shortened, shown, wrapped
+from callsheet._rendering import WIDTH, expected_text, item_text, wrapped
 from callsheet._result import group_batches
+from callsheet._showing import shortened, shown
 from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall
 

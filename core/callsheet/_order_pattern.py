@@ -45,6 +45,8 @@ class Compiler:
 class Pattern(ABC):
     """The base of all order patterns; they combine with `&`, `|` and `~`."""
 
+    __module__ = "callsheet.order"
+
     @property
     @abstractmethod
     def items(self) -> tuple[Any, ...]:

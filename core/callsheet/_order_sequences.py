@@ -220,14 +220,14 @@ class Loop(State):
 
 
 @dataclass(frozen=True)
-class Waiting(State):
-    """Parts to be met in one batch, which has yet to come."""
+class _OneBatch(State):
+    """Parts to be met in one batch."""
 
     inner: State
 
     @property
     def done(self) -> bool:
-        """Whether the parts need nothing."""
+        """Whether the parts need nothing more."""
         return self.inner.done
 
     @property
@@ -239,6 +239,11 @@ class Waiting(State):
     def names(self) -> Names:
         """What the parts use."""
         return self.inner.names
+
+
+@dataclass(frozen=True)
+class Waiting(_OneBatch):
+    """The batch has yet to come."""
 
     def call(self, call: Any) -> Steps:  # noqa: ARG002
         """Leave a call of another batch."""
@@ -251,30 +256,13 @@ class Waiting(State):
 
 
 @dataclass(frozen=True)
-class Open(State):
-    """Parts to be met in the batch at hand."""
-
-    inner: State
+class Open(_OneBatch):
+    """The batch is at hand."""
 
     @property
     def size(self) -> int:
         """That of the parts."""
         return self.inner.size
-
-    @property
-    def done(self) -> bool:
-        """Whether the batch may end here."""
-        return self.inner.done
-
-    @property
-    def bars(self) -> Names:
-        """What the parts bar."""
-        return self.inner.bars
-
-    @property
-    def names(self) -> Names:
-        """What the parts use."""
-        return self.inner.names
 
     def wanted(self) -> set[Atom]:
         """Give what the parts can use."""

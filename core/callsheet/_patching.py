@@ -6,8 +6,10 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from callsheet._identity import identity
 
 _MISSING: Any = object()
 
@@ -26,13 +28,21 @@ class Patch:
     owner: Any
     name: str
     replace: Callable[[Any], Any]
+    _made: list[tuple[Any, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def replacement(self, saved: Any) -> Any:
+        """Give the replacement of what is there now, the same as last time if that is the same."""
+        if not self._made or self._made[0][0] is not saved:
+            self._made[:] = [(saved, self.replace(None if saved is _MISSING else saved))]
+        return self._made[0][1]
 
 
 class PatchSet:
     """The patches of one adapter.
 
     Args:
-        patches: Gives the patches. Called at each installation, so that it may look at the framework first.
+        patches: Gives the patches. Called at each installation, so that it may look at the framework first;
+            giving the same ones again spares making their replacements again.
     """
 
     def __init__(self, patches: Callable[[], Iterable[Patch]]) -> None:
@@ -106,12 +116,12 @@ class PatchSet:
 
     def _replace(self, patch: Patch) -> None:
         saved = patch.owner.__dict__.get(patch.name, _MISSING)
-        before, covered = self._covered.pop((id(patch.owner), patch.name), (_MISSING, _MISSING))
-        if _leads_to(saved, covered):
+        before, covered = self._covered.pop((identity(patch.owner), patch.name), (_MISSING, _MISSING))
+        if covered is not _MISSING and _leads_to(saved, covered):
             # A second one of ours on top would record everything twice.
             self._undo.append((patch.owner, patch.name, before, covered))
             return
-        replacement = patch.replace(None if saved is _MISSING else saved)
+        replacement = patch.replacement(saved)
         setattr(patch.owner, patch.name, replacement)
         self._undo.append((patch.owner, patch.name, saved, replacement))
 
@@ -120,7 +130,7 @@ class PatchSet:
             owner, name, saved, replacement = self._undo.pop()
             # Someone patched on top in the meantime: theirs stays, and ours beneath it finds no session.
             if owner.__dict__.get(name) is not replacement:
-                self._covered[id(owner), name] = saved, replacement
+                self._covered[identity(owner), name] = saved, replacement
                 continue
             if saved is _MISSING:
                 delattr(owner, name)

@@ -7,6 +7,7 @@ from typing import Any
 
 from callsheet._errors import ExpectationError
 from callsheet._messages import parse_arguments
+from callsheet._showing import shown
 from callsheet._values import ToolCall
 
 
@@ -40,7 +41,7 @@ def _call(item: Mapping[str, Any]) -> ToolCall:
         item = described
     name = item.get("name", item.get("toolName"))
     if not isinstance(name, str):
-        raise ExpectationError(f"A tool call needs a name, got {dict(item)!r}.")
+        raise ExpectationError(f"A tool call needs a name, got {shown(dict(item))}.")
     given: Any = next((item[key] for key in ("args", "arguments", "input") if key in item), {})
     args = parse_arguments(given) if isinstance(given, str) else given
     if not isinstance(args, Mapping):

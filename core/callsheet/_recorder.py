@@ -23,6 +23,8 @@ _exported: WeakValueDictionary[Path, Recorder] = WeakValueDictionary()
 class Recorder:
     """Results, kept in order. In memory they are as they were; files are redacted."""
 
+    __module__ = "callsheet"
+
     def __init__(self) -> None:
         self._recordings: list[dict[str, Any]] = []
 

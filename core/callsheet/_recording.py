@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any
 
 from callsheet._values import Kind, Outcome, ToolCall, TraceEntry, Usage
@@ -113,6 +112,7 @@ class RunRecord:
         offered: The names of the tools offered to the model, or None when nobody noted them; a call of
             another name is recorded as unknown.
         error: The exception that ended the run, as text.
+        order: Where the run stands among its siblings; runs with equal ones stand as they began.
     """
 
     path: str
@@ -123,6 +123,7 @@ class RunRecord:
     turns: int = 0
     offered: frozenset[str] | None = None
     error: str | None = None
+    order: Order = ()
 
     def add(self, step: ReplyRecord | CallRecord | TraceEntry, order: Order = ()) -> None:
         """Append a reply, a call no model asked for, or an event such as an interrupt.
@@ -175,17 +176,29 @@ class Recording:
     @property
     def latest_run(self) -> RunRecord | None:
         """The latest run of an agent at the top, or None."""
-        return next((run for run in reversed(self.runs) if run is not self._outside), None)
+        return next((run for run in reversed(_in_order(self.runs)) if run is not self._outside), None)
 
     def open_run(
-        self, *, agent: str | None, opening: Sequence[TraceEntry] = (), parent: CallRecord | None = None
+        self,
+        *,
+        agent: str | None,
+        opening: Sequence[TraceEntry] = (),
+        parent: CallRecord | None = None,
+        order: Order = (),
     ) -> RunRecord:
-        """Begin a run at the top, or under the call that started it."""
+        """Begin a run at the top, or under the call that started it.
+
+        Args:
+            agent: The agent.
+            opening: The steps before its first reply.
+            parent: The call.
+            order: Where it stands among its siblings, where runs begin at random.
+        """
         siblings = self.runs if parent is None else parent.children
         with self._lock:
-            ordinal = str(len(siblings) + 1)
+            ordinal = ".".join(map(str, order)) or str(len(siblings) + 1)
             path = ordinal if parent is None else f"{parent.id.removeprefix('call_')}.{ordinal}"
-            run = RunRecord(path, agent, tuple(opening), parent)
+            run = RunRecord(path, agent, tuple(opening), parent, order=order)
             siblings.append(run)
         return run
 
@@ -232,10 +245,11 @@ class Recording:
         latest = self._calls.get(call_id)
         if latest is None or run is None:
             return latest
-        for reply in run.replies_backwards():
-            own = [call for call in reply.calls if call.id == call_id]
-            if own:
-                return next((call for call in own if not call.attempts), own[-1])
+        for _, step in reversed(run.steps):
+            if isinstance(step, ReplyRecord):
+                own = [call for call in step.calls if call.id == call_id]
+                if own:
+                    return next((call for call in own if not call.attempts), own[-1])
         return latest
 
     def add_loose_call(self, run: RunRecord, call: CallRecord, order: Order = ()) -> CallRecord:
@@ -255,9 +269,16 @@ class Recording:
             self._issued.add(call_id)
         return call_id
 
+    def reserve(self, call_ids: Iterable[str]) -> None:
+        """Give none of these ids, which came from elsewhere, such as an earlier session."""
+        with self._lock:
+            self._issued.update(call_ids)
+
     def trace(self) -> list[TraceEntry]:
         """Tell everything in canonical order."""
-        return list(_Teller().tell(self.runs, parent_id=None))
+        teller = _Teller()
+        teller.tell(self.runs, parent_id=None)
+        return teller.told
 
     def replies(self) -> Iterator[ReplyRecord]:
         """Give every model reply, in canonical order."""
@@ -268,31 +289,34 @@ class _Teller:
     """Numbers the runs while walking them."""
 
     def __init__(self) -> None:
+        self.told: list[TraceEntry] = []
         self._run = -1
 
-    def tell(self, runs: Sequence[RunRecord], parent_id: str | None) -> Iterator[TraceEntry]:
-        for run in runs:
+    def tell(self, runs: Sequence[RunRecord], parent_id: str | None) -> None:
+        for run in _in_order(runs):
             self._run += 1
             number = self._run
-            turns = count()
+            turn = 0
             for entry in run.opening:
-                yield replace(entry, run=number, parent_id=parent_id)
+                self.told.append(replace(entry, run=number, parent_id=parent_id))
             for step in run.in_order():
                 if isinstance(step, TraceEntry):
-                    yield replace(step, run=number, parent_id=parent_id)
+                    self.told.append(replace(step, run=number, parent_id=parent_id))
                 elif isinstance(step, CallRecord):
-                    yield from self._tell_call(step, run, number, None, None, parent_id)
+                    self._tell_call(step, run, number, None, None, parent_id)
                 else:
                     # Replies are numbered as they are told: in random order they arrive with random numbers.
-                    yield from self._tell_reply(step, run, number, next(turns), parent_id)
+                    self._tell_reply(step, run, number, turn, parent_id)
+                    turn += 1
             if run.error is not None:
-                yield TraceEntry("error", run.error, agent=run.agent, run=number, parent_id=parent_id)
+                error = TraceEntry("error", run.error, agent=run.agent, run=number, parent_id=parent_id)
+                self.told.append(error)
 
     def _tell_reply(
         self, reply: ReplyRecord, run: RunRecord, number: int, turn: int, parent_id: str | None
-    ) -> Iterator[TraceEntry]:
+    ) -> None:
         if reply.content not in (None, ""):
-            yield TraceEntry(
+            said = TraceEntry(
                 "assistant",
                 reply.content,
                 metadata=reply.metadata,
@@ -301,8 +325,9 @@ class _Teller:
                 turn=turn,
                 parent_id=parent_id,
             )
+            self.told.append(said)
         for index, call in enumerate(reply.calls):
-            yield from self._tell_call(call, run, number, turn, index, parent_id)
+            self._tell_call(call, run, number, turn, index, parent_id)
 
     def _tell_call(
         self,
@@ -312,10 +337,10 @@ class _Teller:
         turn: int | None,
         index: int | None,
         parent_id: str | None,
-    ) -> Iterator[TraceEntry]:
+    ) -> None:
         call = record.to_tool_call(run=number, turn=turn, index=index, parent_id=parent_id)
         handed_over = record.handed_to is not None
-        yield TraceEntry(
+        made = TraceEntry(
             "handoff" if handed_over else "tool",
             record.handed_to if handed_over else call.seen_by_model,
             call,
@@ -324,11 +349,16 @@ class _Teller:
             turn=turn,
             parent_id=parent_id,
         )
-        yield from self.tell(record.children, record.id)
+        self.told.append(made)
+        self.tell(record.children, record.id)
+
+
+def _in_order(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    return sorted(runs, key=lambda run: run.order)
 
 
 def _replies(runs: Iterable[RunRecord]) -> Iterator[ReplyRecord]:
-    for run in runs:
+    for run in _in_order(runs):
         for step in run.in_order():
             calls = [step] if isinstance(step, CallRecord) else []
             if isinstance(step, ReplyRecord):

@@ -100,41 +100,72 @@ class _Redactor:
             self._copies[id(value), secret] = (value, copies)
             copies.extend(self._items(value, secret=secret, depth=depth))
             return copies
-        if type(value) is tuple or (isinstance(value, tuple) and self._opens_dataclasses):
-            return tuple(self._items(value, secret=secret, depth=depth))
+        if isinstance(value, tuple):
+            return self._tuple(value, secret=secret, depth=depth)
         if isinstance(value, AbstractSet):
             kind = set if isinstance(value, set) else frozenset
             return kind(self._items(value, secret=secret, depth=depth))
         return self._mask(repr(value)) if secret and self._masks_objects else value
+
+    def _tuple(self, value: tuple[Any, ...], *, secret: bool, depth: int) -> Any:
+        names = getattr(value, "_fields", None)
+        if names is not None:
+            fields_of = dict(zip(names, value, strict=True))
+            copies = self._mapping(fields_of, secret=secret, depth=depth).values()
+            return tuple(copies) if self._opens_dataclasses else type(value)._make(copies)  # type: ignore[attr-defined]
+        items = self._items(value, secret=secret, depth=depth)
+        return tuple(items) if type(value) is tuple or self._opens_dataclasses else value
 
     def _mapping(self, value: Mapping[Any, Any], *, secret: bool, depth: int) -> dict[Any, Any]:
         copy: dict[Any, Any] = {}
         self._copies[id(value), secret] = (value, copy)
         header = _is_header(value)
         for key, item in value.items():
+            name = _name(key)
             hidden = secret
-            if isinstance(key, str) and not counts_tokens(key, item):
-                hidden = secret or is_secret_name(key) or (header and key == "value")
-            name = self._text(key, secret=False) if isinstance(key, (str, bytes)) else key
-            copy[name] = self.copy(item, secret=hidden, depth=depth)
+            if name is not None and not counts_tokens(name, item):
+                hidden = secret or is_secret_name(name) or (header and name == "value")
+            copy[self._key(key, depth)] = self.copy(item, secret=hidden, depth=depth)
         return copy
+
+    def _key(self, key: Any, depth: int) -> Any:
+        if not isinstance(key, (str, bytes)) and type(key) not in (tuple, frozenset):
+            return key
+        copy = self.copy(key, secret=False, depth=depth)
+        # A dataclass inside has become a dict.
+        return copy if _is_hashable(copy) else masked(repr(copy), self._mask)
 
     def _items(self, values: Iterable[Any], *, secret: bool, depth: int) -> list[Any]:
         items = list(values)
-        # A header as a pair: ("Authorization", "Bearer ...").
-        if isinstance(values, (list, tuple)) and len(items) == 2 and isinstance(items[0], str):  # noqa: PLR2004
-            name, item = items
-            return [
-                self.copy(name, secret=secret, depth=depth),
-                self.copy(item, secret=secret or is_secret_name(name), depth=depth),
-            ]
-        return [self.copy(item, secret=secret, depth=depth) for item in items]
+        first = [self.copy(item, secret=secret, depth=depth) for item in items[:1]]
+        hidden = secret or (isinstance(values, (list, tuple)) and begins_with_secret_name(values))
+        return first + [self.copy(item, secret=hidden, depth=depth) for item in items[1:]]
+
+
+def begins_with_secret_name(items: list[Any] | tuple[Any, ...]) -> bool:
+    """Say whether a sequence is a header as a pair, ("Authorization", "Bearer ..."), or a longer tuple."""
+    name = _name(items[0]) if items else None
+    is_pair = len(items) == 2 or isinstance(items, tuple)  # noqa: PLR2004
+    return is_pair and name is not None and is_secret_name(name)
+
+
+def _name(key: Any) -> str | None:
+    # ASGI writes the names of headers as bytes.
+    return key.decode("latin-1") if isinstance(key, bytes) else key if isinstance(key, str) else None
 
 
 def _is_header(value: Mapping[Any, Any]) -> bool:
     # A header as an object: {"name": "Authorization", "value": "Bearer ..."}.
     name = value.get("name", value.get("key"))
     return "value" in value and isinstance(name, str) and is_secret_name(name)
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _constant(_: str) -> str:

@@ -1,53 +1,59 @@
-"""Values as failure texts show them: as one would type them, bounded, secrets redacted."""
+"""Calls and steps as failure texts show them: as one would write them, bounded, secrets redacted."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, TypeVar
 
 from callsheet._expected import Expected, ExpectedFields
-from callsheet._redaction import redact_for_display, redact_text_for_display
+from callsheet._redaction import redact_text_for_display
+from callsheet._showing import redacted, shortened, shown
 from callsheet._steps import Step
 
 WIDTH = 76  # pytest puts "E   " before every line of an 80-column terminal
-LONGEST_VALUE = 200
 LONGEST_CALL = 150
 
-
-def shown(value: Any, *, limit: int = LONGEST_VALUE) -> str:
-    """Give a value's repr, secrets redacted, shortened in the middle when longer than `limit` characters."""
-    return shortened(redact_text_for_display(repr(redacted(value))), limit)
+T = TypeVar("T")
 
 
-def shown_under(name: str, value: Any, *, limit: int = LONGEST_VALUE) -> str:
-    """Like `shown`, for a value whose name may say that it is a secret."""
-    return shortened(redact_text_for_display(repr(redacted_under(name, value))), limit)
-
-
-def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
-    """Shorten a text in the middle, saying how much is left out."""
-    if len(text) <= limit:
-        return text
-    note = f"...<{len(text)} characters>..."
-    head = max(0, limit - len(note)) * 2 // 3
-    tail = max(0, limit - len(note) - head)
-    return f"{text[:head]}{note}{text[len(text) - tail :]}"
-
-
-def wrapped(label: str, text: str, *, indent: int) -> list[str]:
+def wrapped(label: str, text: str, *, indent: int, deeper: int = 0) -> list[str]:
     """Give a labelled text as lines no wider than a terminal, continued under where the text starts."""
     first = " " * indent + label
     lines = textwrap.wrap(
         text,
         WIDTH,
         initial_indent=first,
-        subsequent_indent=" " * len(first),
+        subsequent_indent=" " * (len(first) + deeper),
         break_on_hyphens=False,
         drop_whitespace=False,
         replace_whitespace=False,
     )
     return [line.rstrip() for line in lines or [first]]
+
+
+def narrowed(lines: Iterable[str]) -> str:
+    """Join lines to a text no wider than a terminal; what is continued is indented deeper."""
+    return "\n".join(
+        narrow
+        for line in lines
+        for narrow in (wrapped("", line, indent=0, deeper=4) if len(line) > WIDTH else [line])
+    )
+
+
+def listed_lines(items: Iterable[T], line: Callable[[T], str], *, most: int) -> list[str]:
+    """Give a line for each of the first items, and count the others.
+
+    Args:
+        items: The items.
+        line: Gives the line of an item; it is asked for those that are shown.
+        most: How many are shown.
+    """
+    rest = iter(items)
+    lines = [line(item) for item in islice(rest, most)]
+    hidden = sum(1 for _ in rest)
+    return [*lines, f"  ... and {hidden} more"] if hidden else lines
 
 
 def call_text(name: Any, args: Any, *, limit: int = LONGEST_CALL) -> str:
@@ -78,16 +84,6 @@ def expected_text(expected: Expected, *, limit: int = LONGEST_CALL) -> str:
     others = [key for key, value in fields.items() if key not in ("name", "args") and value is not None]
     rest = [f"{key}={shown(fields[key], limit=60)}" for key in others]
     return f"{text} with {', '.join(rest)}" if rest else text
-
-
-def redacted(value: Any) -> Any:
-    """Give a value with its secrets replaced."""
-    return redact_for_display(value, mask_objects=True)
-
-
-def redacted_under(name: str, value: Any) -> Any:
-    """Give a value with its secrets replaced; all of it is one when its name says so."""
-    return next(iter(redacted({name: value}).values()))
 
 
 def _open_call_text(name: Any, args: Any, limit: int) -> str:

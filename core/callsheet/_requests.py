@@ -55,7 +55,7 @@ class ToolRequest:
     def names(self) -> tuple[str, ...]:
         """The names a mock may answer by, the most specific first."""
         plain = (*self.aliases, self.name)
-        return plain if self.agent is None else (*(f"{self.agent}.{name}" for name in plain), *plain)
+        return plain if self.agent is None else (*[f"{self.agent}.{name}" for name in plain], *plain)
 
 
 class ModelRequest:
@@ -71,6 +71,8 @@ class ModelRequest:
         place: Where this call stands in its run, for a framework whose models reply in random order: the
             ids of the tool calls are made from it instead of the number of replies so far.
     """
+
+    __module__ = "callsheet"
 
     def __init__(
         self,

@@ -1,10 +1,8 @@
 """The outcome of one agent run, as assertions read it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from callsheet._errors import ExpectationError
 from callsheet._messages import messages_from_trace, trace_from_messages
@@ -30,6 +28,8 @@ class AgentResult:
         usage: Requests and tokens.
         error: The exception that ended the run, as text, or None.
     """
+
+    __module__ = "callsheet"
 
     response: str = ""
     tool_calls: list[ToolCall] = field(default_factory=list)
@@ -70,7 +70,7 @@ class AgentResult:
         """The names of the agents, in order of first activity."""
         return list(dict.fromkeys(entry.agent for entry in self.trace if entry.agent is not None))
 
-    def by_agent(self, name: str) -> AgentResult:
+    def by_agent(self, name: str) -> Self:
         """Give what one agent did and said, as a result of its own.
 
         Its `response` is the agent's last text. Usage is not recorded by agent and stays empty.
@@ -122,7 +122,7 @@ class AgentResult:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> AgentResult:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build a result from what `to_dict` gave.
 
         Args:
@@ -143,7 +143,7 @@ class AgentResult:
         return messages_from_trace(self.trace)
 
     @classmethod
-    def from_messages(cls, messages: Sequence[Mapping[str, Any]]) -> AgentResult:
+    def from_messages(cls, messages: Sequence[Mapping[str, Any]]) -> Self:
         """Build a result from an OpenAI-style message list.
 
         Args:

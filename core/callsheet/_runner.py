@@ -20,6 +20,7 @@ from callsheet._errors import (
 )
 from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
+from callsheet._options import check_history, headers_of, mapping_of
 from callsheet._recording import CallRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
@@ -51,6 +52,8 @@ class AgentRunner:
         MockConfigError: A mock or the model is none.
     """
 
+    __module__ = "callsheet"
+
     framework_name = "callsheet"
 
     def __init__(
@@ -74,8 +77,8 @@ class AgentRunner:
             )
         self.model_name: str | None = model_name or self.config.get("model_name")
         self.default_headers = {
-            **_mapping(self.config.get("default_headers"), "default_headers"),
-            **(default_headers or {}),
+            **mapping_of(self.config.get("default_headers"), "default_headers"),
+            **headers_of(default_headers),
         }
         self.max_turns = _turns(self.config.get("max_turns", _MAX_TURNS) if max_turns is None else max_turns)
         self.last_result: AgentResult | None = None
@@ -108,12 +111,14 @@ class AgentRunner:
             history: Messages that came before, OpenAI-style.
 
         Raises:
+            OptionError: The headers, the metadata or the history are none.
             Violation: The test does not allow what the agent did.
             BaseException: What the model raises; `last_result` then holds what happened up to there.
         """
         rights = {"X-Access-Token": access_token, "X-Site-Id": site_id}
         sent = {name: value for name, value in rights.items() if value is not None}
-        session = self._session(tools, {**self.default_headers, **sent, **(headers or {})}, metadata)
+        session = self._session(tools, {**self.default_headers, **sent, **headers_of(headers)}, metadata)
+        check_history(history)
         messages = [*map(dict, history or ()), {"role": "user", "content": message}]
         try:
             with session, session.run(agent=None, opening=[TraceEntry("user", message)]) as run:
@@ -247,15 +252,7 @@ class AgentRunner:
 
 def _configuration(config: Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Any]:
     given = load_data_file(Path(config)) if isinstance(config, (str, os.PathLike)) else config
-    return _mapping(given, "config")
-
-
-def _mapping(value: Any, name: str) -> dict[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise OptionError(f"{name} is {type(value).__name__}; give a mapping.")
-    return dict(value)
+    return mapping_of(given, "config")
 
 
 def _turns(value: Any) -> int:

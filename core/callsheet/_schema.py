@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from callsheet._errors import MockConfigError
+from callsheet._identity import identity
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 # A whole schema says so at its top level; in the shorthand every value there is a mapping.
 _SCHEMA_MARKS = ("type", "$schema", "$ref", "anyOf", "oneOf", "allOf")
 
-# Compiling costs more than checking. The schema is kept beside its validator, so its id stays its own.
+# Compiling costs more than checking. The schema is kept beside its validator, so its identity stays its own.
 _compiled: dict[int, tuple[Mapping[str, Any], jsonschema_rs.Validator]] = {}
 _COMPILED_LIMIT = 512
 
@@ -52,13 +53,13 @@ def argument_errors(schema: Mapping[str, Any], args: Mapping[str, Any]) -> str |
         return f"Missing required parameters: {', '.join(missing)}"
     validator = _validator(schema)
     try:
-        errors = list(validator.iter_errors(args))
+        if validator.is_valid(args):
+            return None
+        errors = validator.iter_errors(args)
     except ValueError:
         # The validator takes JSON values only; a framework may hand over dates or models.
-        errors = list(validator.iter_errors(json.loads(json.dumps(args, default=str))))
-    if not errors:
-        return None
-    return "; ".join(_described(error) for error in errors)
+        errors = validator.iter_errors(json.loads(json.dumps(args, default=str)))
+    return "; ".join(map(_described, errors)) or None
 
 
 def _expanded(name: str, shorthand: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def _expanded(name: str, shorthand: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
-    known = _compiled.get(id(schema))
+    known = _compiled.get(identity(schema))
     if known is not None:
         return known[1]
     import jsonschema_rs
@@ -88,7 +89,7 @@ def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
     validator = jsonschema_rs.validator_for(dict(schema))
     if len(_compiled) >= _COMPILED_LIMIT:
         _compiled.clear()
-    _compiled[id(schema)] = (schema, validator)
+    _compiled[identity(schema)] = (schema, validator)
     return validator
 
 

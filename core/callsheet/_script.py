@@ -74,12 +74,12 @@ class ModelReply:
 
     def with_call_ids(self, new_id: Callable[[int], str]) -> ModelReply:
         """Give the reply with an id on each call that brings none, made from its position."""
-        calls = tuple(
-            call if call.id is not None else replace(call, id=new_id(index))
+        calls = [
+            call if call.id is not None else ScriptedCall(call.name, call.args, call.raw, new_id(index))
             for index, call in enumerate(self.tool_calls)
-        )
+        ]
         handoff_id = None if self.handoff is None else new_id(len(calls))
-        return replace(self, tool_calls=calls, handoff_id=handoff_id)
+        return replace(self, tool_calls=tuple(calls), handoff_id=handoff_id)
 
     def with_handoff_call(self, tool: str) -> ModelReply:
         """Give the reply with its handoff as a call of the tool that hands over."""

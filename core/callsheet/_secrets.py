@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import TracebackType
 
+from callsheet._assigned import mask_assigned
 from callsheet._errors import OptionError
 
 REDACTED = "[redacted]"
@@ -25,20 +26,9 @@ _COUNTED = re.compile(
     r"(?:^|_)tokens?_(?:counts?|usage|limit|type|details)$|(?:^|_)(?:max|min|input|output|prompt|completion|"
     r"total|cached|reasoning)_tokens(?:_|$)"
 )
+_NUMBERS = re.compile(r"[\d\s,.()\[\]{}]+")
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+")
 
-_ASSIGNMENT = re.compile(
-    r"(?P<name>(?:authorization|cookie|passw(?:or)?d|pwd|passphrase|secret|credential|jwt|token|"
-    r"(?:api|access|private|secret|signing|encryption|session|auth|subscription)[_-]?key)[\w-]{0,40})"
-    r"(?P<between>\\?[\"']?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8})"
-    r"(?P<value>\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|\\\"(?:(?!\\\").)*|[^\s\"'&,;(){}\[\]]+)",
-    re.IGNORECASE,
-)
-_HEADER_LINE = re.compile(
-    r"(?P<name>\b(?:proxy-)?authorization|\b(?:set-)?cookie)(?P<between>[ \t]{0,8}[:=][ \t]{0,8})"
-    r"(?P<value>[^\s\"'][^\r\n\"']*)",
-    re.IGNORECASE,
-)
 _PEM = "[A-Z ]*PRIVATE KEY-----"
 # The literals stand before each shape because looking for them is far cheaper on a long text.
 _SHAPES = [
@@ -47,7 +37,7 @@ _SHAPES = [
         (["private key-----"], rf"(?s)-----BEGIN {_PEM}.*?(?:-----END {_PEM}|\Z)", REDACTED),
         (["bearer"], r"\b((?i:bearer))\s+[\w.~+/=-]{6,}", rf"\1 {REDACTED}"),
         (["basic"], r"\b((?i:basic))\s+(?=\S*(?:\d|[a-z][A-Z]|=))[\w+/=-]{8,}", rf"\1 {REDACTED}"),
-        (["://"], r"(?<=://)[^\s/@?#\"']+@", f"{REDACTED}@"),
+        (["://"], r"(?<=://)[^\s/?#\"']+@", f"{REDACTED}@"),
         (["eyj"], r"\beyJ[\w-]{10,}(?:\.[\w-]*){0,4}", REDACTED),
         (["sk-"], r"\bsk-[\w-]{8,}", REDACTED),
         (["sk_", "rk_", "pk_", "whsec_"], r"\b(?:sk|rk|pk|whsec)_(?:live_|test_)?\w{16,}", REDACTED),
@@ -64,7 +54,6 @@ _SHAPES = [
         (["ya29."], r"\bya29\.[\w-]{8,}", REDACTED),
     )
 ]
-_ASSIGNED = ["auth", "cookie", "passw", "pwd", "passphrase", "secret", "credential", "jwt", "token", "key"]
 
 
 @dataclass(frozen=True)
@@ -151,10 +140,7 @@ def masked(text: str, mask: Mask) -> str:
     for literals, shape, template in _SHAPES:
         if any(literal in folded for literal in literals):
             text = _sub(shape, template, text, mask)
-    if any(literal in folded for literal in _ASSIGNED):
-        for assignment in (_HEADER_LINE, _ASSIGNMENT):
-            text = assignment.sub(lambda match: _masked_assignment(match, mask), text)
-    return text
+    return mask_assigned(text, _is_secret, mask)
 
 
 def is_secret_name(name: str) -> bool:
@@ -169,21 +155,16 @@ def is_secret_name(name: str) -> bool:
 
 def counts_tokens(name: str, value: object) -> bool:
     """Say whether a value under a secret's name is only a number of tokens."""
-    is_number = value.isdigit() if isinstance(value, str) else isinstance(value, (int, float))
-    return is_number and _snake(name).endswith("tokens")
+    is_number = _NUMBERS.fullmatch(value) if isinstance(value, str) else isinstance(value, (int, float))
+    return bool(is_number) and _snake(name).endswith("tokens")
 
 
 def _sub(shape: re.Pattern[str], template: str, text: str, mask: Mask) -> str:
     return shape.sub(lambda match: match.expand(template).replace(REDACTED, mask(match[0])), text)
 
 
-def _masked_assignment(match: re.Match[str], mask: Mask) -> str:
-    name, between, value = match["name"], match["between"], match["value"]
-    if not is_secret_name(name) or counts_tokens(name, value):
-        return match[0]
-    quote = next((mark for mark in ('\\"', '"', "'") if value.startswith(mark)), "")
-    closing = quote if quote and value.endswith(quote) and len(value) > len(quote) else ""
-    return f"{name}{between}{quote}{mask(value)}{closing}"
+def _is_secret(name: str, value: str) -> bool:
+    return is_secret_name(name) and not counts_tokens(name, value)
 
 
 def _snake(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from callsheet._errors import MockConfigError, ResponsesExhaustedError, ToolError
 from callsheet._mocks import MockTool
+from callsheet._rendering import shortened
 
 
 class MockMCPServer:
@@ -19,8 +20,12 @@ class MockMCPServer:
         MockConfigError: Something in `tools` is not a MockTool, or two mocks without `when=` share a name.
     """
 
+    __module__ = "callsheet"
+
     def __init__(self, tools: Iterable[MockTool] = ()) -> None:
         self._tools: list[MockTool] = []
+        # Those of the tools that are looked up first, by whatever name.
+        self._overlay: list[MockTool] = []
         self.call_log: list[dict[str, Any]] = []
         self.add_tools(tools)
 
@@ -35,7 +40,8 @@ class MockMCPServer:
         """
         if not isinstance(tool, MockTool):
             raise MockConfigError(
-                f'{tool!r} is {type(tool).__name__}, not a MockTool. Give MockTool("name", response=...).'
+                f"{shortened(repr(tool))} is {type(tool).__name__}, not a MockTool. "
+                'Give MockTool("name", response=...).'
             )
         if tool.when is None and any(other.name == tool.name and other.when is None for other in self._tools):
             raise MockConfigError(
@@ -71,6 +77,7 @@ class MockMCPServer:
         if name not in self:
             raise KeyError(f"No mock is named {name!r}; there are {', '.join(self.tool_names) or 'none'}.")
         self._tools = [tool for tool in self._tools if tool.name != name]
+        self._overlay = [tool for tool in self._overlay if tool.name != name]
 
     def list_tools(self) -> list[dict[str, Any]]:
         """Give the catalogue as MCP's tools/list does: name, description and inputSchema."""
@@ -94,7 +101,7 @@ class MockMCPServer:
         """The names, each once, in order."""
         return list(dict.fromkeys(tool.name for tool in self._tools))
 
-    def find(self, names: Iterable[str], args: dict[str, Any] | None) -> MockTool | None:
+    def find(self, names: Sequence[str], args: dict[str, Any] | None) -> MockTool | None:
         """Give the mock that answers a call, or None.
 
         Args:
@@ -104,18 +111,11 @@ class MockMCPServer:
         The first mock of the most specific name whose `when` accepts the arguments wins; one without
         `when` is that name's fallback.
         """
-        for name in names:
-            fallback = None
-            for tool in self._tools:
-                if tool.name != name:
-                    continue
-                if tool.when is None:
-                    fallback = tool
-                elif tool.matches(args):
-                    return tool
-            if fallback is not None:
-                return fallback
-        return None
+        if self._overlay:
+            found = _find(self._overlay, names, args)
+            if found is not None:
+                return found
+        return _find(self._tools, names, args)
 
     def call_tool(self, name: str, args: dict[str, Any] | None = None) -> dict[str, Any]:
         """Call a mock directly.
@@ -129,9 +129,14 @@ class MockMCPServer:
             `{"message", "code"}` mapping for a tool that failed.
 
         Raises:
-            MockConfigError: The mock is a spy, and there is no real tool here.
+            MockConfigError: The arguments are no dict, or the mock is a spy and there is no real tool here.
         """
         args = {} if args is None else args
+        if not isinstance(args, Mapping):
+            raise MockConfigError(
+                f"args of a call of {name!r} is {args!r}, {type(args).__name__}. "
+                'Give a dict of arguments by name: {"city": "Rome"}.'
+            )
         answer = self._called(name, args)
         self.call_log.append({"name": name, "args": args, **answer})
         return answer
@@ -169,6 +174,7 @@ class MockMCPServer:
         replaced = {tool.name for tool in over if tool.when is None}
         kept = (tool for tool in self._tools if tool.when is not None or tool.name not in replaced)
         merged = MockMCPServer([*over, *kept])
+        merged._overlay = list(over)
         merged.call_log = self.call_log
         return merged
 
@@ -189,3 +195,18 @@ class MockMCPServer:
 
     def __repr__(self) -> str:
         return f"MockMCPServer({self._tools!r})"
+
+
+def _find(tools: Iterable[MockTool], names: Iterable[str], args: dict[str, Any] | None) -> MockTool | None:
+    for name in names:
+        fallback = None
+        for tool in tools:
+            if tool.name != name:
+                continue
+            if tool.when is None:
+                fallback = tool
+            elif tool.matches(args):
+                return tool
+        if fallback is not None:
+            return fallback
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal, Self, TypeVar
 
 from callsheet import _journal
@@ -13,14 +13,16 @@ from callsheet._fake_model import FakeModel
 from callsheet._inventory import Inventory
 from callsheet._mocks import MockTool
 from callsheet._offline import offline as offline_block
+from callsheet._options import headers_of, mapping_of
 from callsheet._patching import PatchSet
-from callsheet._recording import CallRecord, Recording, RunRecord
+from callsheet._processes import Children, Orders
+from callsheet._recording import CallRecord, Order, Recording, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest
 from callsheet._result import AgentResult
 from callsheet._scope import SCOPE, Scope, entered, leave, open_sessions
 from callsheet._script import ModelReply
 from callsheet._server import MockMCPServer
-from callsheet._threads import thread_patches
+from callsheet._surroundings import Surroundings
 from callsheet._tool_desk import ToolAttempt, ToolDesk
 from callsheet._values import ToolCall, TraceEntry
 from callsheet._violations import Violations
@@ -50,7 +52,10 @@ class Session:
 
     Raises:
         MockConfigError: An option is none of these.
+        OptionError: The headers or the metadata are no mapping, or a header is no text.
     """
+
+    __module__ = "callsheet"
 
     def __init__(
         self,
@@ -70,20 +75,19 @@ class Session:
     ) -> None:
         self.tools = tools if isinstance(tools, MockMCPServer) else MockMCPServer(tools)
         self.model = model
-        self.headers: dict[str, str] = dict(headers or {})
+        self.headers: dict[str, str] = headers_of(headers)
         self.recording = Recording()
         self._strict = strict
         closed_network = model is not None if offline is None else offline
-        self._network = offline_block() if closed_network else None
+        network = offline_block() if closed_network else None
+        self._surroundings = Surroundings(patches, network, around)
         self._inventory = self._declared = inventory or Inventory(complete=False)
-        self._patches = patches
-        self.metadata: dict[str, Any] = dict(metadata or {})
+        self.metadata: dict[str, Any] = mapping_of(metadata, "metadata")
         self.native_model = native_model
         self.owner = owner
-        self._around = around
-        self._surroundings = ExitStack()
         # What an adapter keeps for as long as the session lives.
         self.kept: dict[Any, Any] = {}
+        self.children = Children(owner)
         self._state: Literal["new", "open", "closed"] = "new"
         self._violations = Violations()
         self._result: AgentResult | None = None
@@ -104,16 +108,11 @@ class Session:
                 "This adapter already has a session open here. Use that one, or wrap the agent once more."
             )
         if self._inventory.complete:
-            self._inventory.check_mocks(self.tools.tool_names)
-            if self.model is not None:
-                self._inventory.check_scripts(self.model.agent_names)
+            self.check_names()
         self._inventory.check_bound_mocks(self.tools.tool_names)
         if around is not None and around.call is not None and around.session.is_open:
             self._outer = around.session
-        thread_patches.hold(self)
-        if self._patches is not None:
-            self._patches.hold(self)
-        self._surround()
+        self._surroundings.open(self)
         self._state = "open"
         open_sessions[id(self)] = self
 
@@ -121,13 +120,11 @@ class Session:
     def activated(self) -> Iterator[None]:
         """Make the code inside belong to the session, its network closed where that was asked for."""
         token = SCOPE.set(Scope(self))
-        if self._network is not None:
-            self._network.join()
+        self._surroundings.join()
         try:
             yield
         finally:
-            if self._network is not None:
-                self._network.part()
+            self._surroundings.part()
             leave(token, self)
 
     def close(self, error: BaseException | None = None) -> None:
@@ -141,19 +138,25 @@ class Session:
         if self._state != "open":
             return
         self._state = "closed"
-        self._surroundings.close()
+        self._surroundings.leave()
         open_sessions.pop(id(self), None)
         if self._entered is not None:
             self._entered.__exit__(None, None, None)
         try:
-            if self._network is not None:
-                self._network.close(error)
+            self._surroundings.open_network(error)
         except BaseException as blocked:
             self._settle(blocked)
             raise
         self._settle(error)
 
+    def become_child(self, orders: Orders | None) -> None:
+        """Refuse everything from now on and report it: this is another process."""
+        self._state = "closed"
+        self.children.become_child(orders)
+
     def _settle(self, error: BaseException | None) -> None:
+        for refusal in self.children.collect():
+            self.poison(refusal)
         if _journal.current is not None:
             _journal.current.note(self.result, self._violations, error)
         if self._outer is not None:
@@ -204,6 +207,11 @@ class Session:
         """Say whether a tool of these names could run for real, so that what it needs has to be there."""
         return self._desk.may_run(names)
 
+    def check_names(self) -> None:
+        """Raise `UnknownMockError` for a mock or a script of nothing that is known so far."""
+        self._inventory.check_mocks(self.tools.tool_names)
+        self._inventory.check_scripts(self.model.agent_names if self.model is not None else ())
+
     @property
     def is_open(self) -> bool:
         """Whether the session answers calls."""
@@ -250,14 +258,14 @@ class Session:
             BaseException: The step is an exception.
         """
         model = self._scripted_model(request)
-        with self._violations.kept():
+        with self._violations:
             reply = model.reply(request)
         return self._with_ids(reply, request)
 
     async def answer_model_async(self, request: ModelRequest) -> ModelReply:
         """Like `answer_model`, on the running event loop."""
         model = self._scripted_model(request)
-        with self._violations.kept():
+        with self._violations:
             reply = await model.reply_async(request)
         return self._with_ids(reply, request)
 
@@ -268,6 +276,7 @@ class Session:
             Violation: Naming what came too late.
         """
         if self._state == "closed":
+            self.children.refuse_in_child(what)
             raise SessionClosedError(
                 f"{what} came after its session was closed. Await the task or stream inside the session."
             )
@@ -280,13 +289,16 @@ class Session:
 
     # Recording
 
-    def open_run(self, *, agent: str | None, opening: Sequence[TraceEntry] = ()) -> RunRecord:
+    def open_run(
+        self, *, agent: str | None, opening: Sequence[TraceEntry] = (), order: Order = ()
+    ) -> RunRecord:
         """Begin a run of an agent, under the tool call that is being answered, if any."""
         scope = SCOPE.get()
         parent = scope.call if scope is not None and scope.session is self else None
         if parent is None:
             self._evidence.forget_answer()
-        return self.recording.open_run(agent=agent, opening=opening if parent is None else (), parent=parent)
+        opening = opening if parent is None else ()
+        return self.recording.open_run(agent=agent, opening=opening, parent=parent, order=order)
 
     def inside(
         self, run: RunRecord | None, call: CallRecord | None = None, *, place: Any = None
@@ -356,20 +368,10 @@ class Session:
 
     # Inner workings
 
-    def _surround(self) -> None:
-        if self._around is not None:
-            self._surroundings.enter_context(self._around())
-        try:
-            if self._network is not None:
-                self._network.open()
-        except BaseException:
-            self._surroundings.close()
-            raise
-
     def _begin(self, request: ToolRequest) -> ToolAttempt:
         self.require_open(f"A call of tool {request.name!r}")
         self.note_tools(request.agent, (request.name, *request.aliases))
-        with self._violations.kept():
+        with self._violations:
             return self._desk.begin(request, self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:

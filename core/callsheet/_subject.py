@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from callsheet._errors import ExpectationError
 from callsheet._result import AgentResult
+from callsheet._showing import shown
 from callsheet._values import ToolCall, TraceEntry
 
 _LONGEST = 80
@@ -66,5 +67,4 @@ def known_tools_of(subject: Subject) -> list[str] | None:
 
 
 def _described(value: object) -> str:
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= _LONGEST else text[:_LONGEST] + '...'}"
+    return f"{type(value).__name__} {shown(value, limit=_LONGEST)}"

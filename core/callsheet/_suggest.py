@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def closest(name: str, candidates: Iterable[str]) -> list[str]:
-    """Give up to three candidates that look like `name`, best first."""
+def closest(name: object, candidates: Iterable[object]) -> list[str]:
+    """Give up to three candidates that look like `name`, best first; what is no text looks like nothing."""
+    if not isinstance(name, str):
+        return []
     from difflib import get_close_matches  # costs 3 ms to import, and only errors need it
 
     by_fold: dict[str, list[str]] = {}
     for candidate in candidates:
-        by_fold.setdefault(candidate.casefold(), []).append(candidate)
+        if isinstance(candidate, str):
+            by_fold.setdefault(candidate.casefold(), []).append(candidate)
     found = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
     return [candidate for fold in found for candidate in by_fold[fold]][:3]
 
 
-def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+def did_you_mean(name: object, candidates: Iterable[object]) -> str:
     """Give " Did you mean 'a' or 'b'?", or "" when nothing is close."""
     found = closest(name, candidates)
     return f" Did you mean {' or '.join(map(repr, found))}?" if found else ""

@@ -12,15 +12,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import contextmanager
 from contextvars import Context, ContextVar
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from callsheet._patching import Patch, PatchSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from concurrent.futures import ThreadPoolExecutor
 
 _Values = list[tuple[ContextVar[Any], Any]]
@@ -38,11 +36,14 @@ def carried(var: ContextVar[Any]) -> None:
     _defaults[var] = Context().run(var.get)
 
 
-def _patches() -> Iterable[Patch]:
+@cache
+def _patches() -> tuple[Patch, ...]:
     from concurrent.futures import ThreadPoolExecutor
 
-    yield Patch(threading.Thread, "start", _carrying_start)
-    yield Patch(ThreadPoolExecutor, "submit", _carrying_submit)
+    return (
+        Patch(threading.Thread, "start", _carrying_start),
+        Patch(ThreadPoolExecutor, "submit", _carrying_submit),
+    )
 
 
 # Whoever sets a registered variable holds this set for as long as the value can be reached.
@@ -66,7 +67,7 @@ def _carrying_start(original: Callable[[threading.Thread], None]) -> Callable[[t
 
         def run() -> None:
             put_back()
-            with _assigned(values):
+            with _Assigned(values):
                 self.run()
 
         attributes["run"] = run
@@ -86,7 +87,7 @@ def _carrying_submit(original: Callable[..., Any]) -> Callable[..., Any]:
         if not values:
             return original(self, fn, *args, **kwargs)
         # A worker born here outlives the caller and must not take the values over.
-        with _assigned([(var, _defaults[var]) for var, _ in values]):
+        with _Assigned([(var, _defaults[var]) for var, _ in values]):
             if _runs_in_another_interpreter(self):
                 return original(self, fn, *args, **kwargs)
             return original(self, partial(_run_assigned, values, fn), *args, **kwargs)
@@ -103,18 +104,27 @@ def _current_values() -> _Values:
     return values
 
 
-@contextmanager
-def _assigned(values: _Values) -> Iterator[None]:
-    tokens = [(var, var.set(value)) for var, value in values]
-    try:
-        yield
-    finally:
-        for var, token in reversed(tokens):
+class _Assigned:
+    """Gives variables other values for the code inside.
+
+    A class, because every piece of work of a pool passes here twice and a generator costs twice as much.
+    """
+
+    __slots__ = ("_tokens", "_values")
+
+    def __init__(self, values: _Values) -> None:
+        self._values = values
+
+    def __enter__(self) -> None:
+        self._tokens = [(var, var.set(value)) for var, value in self._values]
+
+    def __exit__(self, *raised: object) -> None:
+        for var, token in reversed(self._tokens):
             var.reset(token)
 
 
 def _run_assigned(values: _Values, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    with _assigned(values):
+    with _Assigned(values):
         return fn(*args, **kwargs)
 
 

@@ -13,6 +13,7 @@ from callsheet._values import ToolCall, TraceEntry
 
 _WIDTH = 60
 _LINES = 200
+_RAN = ("success", "failed", "retried")
 
 
 def trajectory_tree(result: AgentResult) -> str:
@@ -78,10 +79,16 @@ def _called(entry: TraceEntry, call: ToolCall) -> str:
     answer = (
         f"-> {_short(call.response)}" if call.error is None else f"!! {call.outcome}: {_short(call.error)}"
     )
-    again = f" x{call.attempts}" if call.attempts > 1 else ""
     if call.outcome in ("skipped", "interrupted", "unknown"):
         return f"{call.name}({args}){written} [{call.outcome}]"
-    return f"{call.name}({args}){written} {answer} [{'mocked' if call.mocked else 'real'}{again}]"
+    return f"{call.name}({args}){written} {answer}{_by(call)}"
+
+
+def _by(call: ToolCall) -> str:
+    if not call.mocked and call.outcome not in _RAN:
+        return ""
+    again = f" x{call.attempts}" if call.attempts > 1 else ""
+    return f" [{'mocked' if call.mocked else 'real'}{again}]"
 
 
 def _short(value: Any) -> str:

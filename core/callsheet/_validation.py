@@ -1,21 +1,23 @@
 """`validate_tools`: a scored verdict over the tools an agent called, after SemanticTest's ValidateTools."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callsheet._checks import warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._payload_calls import calls_from
 from callsheet._redaction import redact_text_for_display
-from callsheet._rendering import redacted_under, shortened
+from callsheet._result import AgentResult
+from callsheet._showing import redacted_under, shortened, shown
 from callsheet._subject import known_tools_of
 from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall
 
 _MISSING = object()
+# Looking for what a misspelt name is closest to compares it with every tool.
+_MOST_HINTS = 10
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class ToolValidation:
         expected_tools: The names expected.
         failures: One text per failure.
     """
+
+    __module__ = "callsheet"
 
     passed: bool
     score: float
@@ -100,6 +104,8 @@ def validate_tools(
         *(_exact_order if exact_order else _order)(list(order or ()), actual, given=order is not None),
         *_arguments(validate_args or {}, made),
     ]
+    if not made and not checks and isinstance(calls, AgentResult):
+        warn_if_vacuous(calls, "validate_tools(result, ...)")
     score = 1.0
     for _, factor in checks:
         score *= factor
@@ -112,19 +118,22 @@ Failure = tuple[str, float]
 def _unknown(named: Iterable[str], known: Sequence[str] | None) -> list[Failure]:
     if known is None:
         return []
-    unknown = [name for name in dict.fromkeys(named) if name not in known]
-    hints = [f"{name}{did_you_mean(name, known)}" for name in unknown]
+    there = set(known)
+    unknown = [name for name in dict.fromkeys(named) if name not in there]
+    hints = [f"{name}{did_you_mean(name, known)}" for name in unknown[:_MOST_HINTS]] + unknown[_MOST_HINTS:]
     return [(f"Unknown tools named: {', '.join(hints)}", 0.5)] if unknown else []
 
 
 def _missing(expected: list[str], actual: list[str]) -> list[Failure]:
-    missing = [name for name in expected if name not in actual]
+    called = set(actual)
+    missing = [name for name in expected if name not in called]
     factor = (len(expected) - len(missing)) / len(expected) if expected else 1.0
     return [(f"Missing expected tools: {', '.join(missing)}", factor)] if missing else []
 
 
 def _forbidden(forbidden: list[str], actual: list[str]) -> list[Failure]:
-    used = [name for name in forbidden if name in actual]
+    called = set(actual)
+    used = [name for name in forbidden if name in called]
     return [(f"Used forbidden tools: {', '.join(used)}", 0.5)] if used else []
 
 
@@ -193,9 +202,9 @@ def _argument_text(call: ToolCall, key: str, value: Any) -> str:
 
 def _refuse_text(option: str, names: Sequence[str] | None) -> None:
     if names is not None and (isinstance(names, str) or not all(isinstance(name, str) for name in names)):
-        raise ExpectationError(f"{option} is a list of tool names, not {names!r}.")
+        raise ExpectationError(f"{option} is a list of tool names, not {shown(names)}.")
 
 
 def _refuse_non_count(option: str, limit: int | None) -> None:
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-        raise ExpectationError(f"{option} is a whole number from 0, not {limit!r}.")
+        raise ExpectationError(f"{option} is a whole number from 0, not {shown(limit)}.")

@@ -1,10 +1,8 @@
 """The values every other module speaks in: calls, trace entries and token usage."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 Kind = Literal["function", "agent", "handoff", "mcp", "hosted", "output"]
 Outcome = Literal["success", "failed", "invalid", "unknown", "denied", "skipped", "interrupted", "retried"]
@@ -39,6 +37,8 @@ class ToolCall:
         seen_by_model: The text the model was given back.
         metadata: What only one framework knows about the call (a graph node, a cache hit).
     """
+
+    __module__ = "callsheet"
 
     name: str
     args: dict[str, Any] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class ToolCall:
         return short
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ToolCall:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build a call from what `to_dict` gave; unknown keys are an error (`TypeError`)."""
         return cls(**data)
 
@@ -95,6 +95,8 @@ class TraceEntry:
         turn: The index of the model reply this step came from, or None.
     """
 
+    __module__ = "callsheet"
+
     role: Role
     content: Any = None
     tool_call: ToolCall | None = None
@@ -112,7 +114,7 @@ class TraceEntry:
         return data
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TraceEntry:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build an entry from what `to_dict` gave."""
         call = data.get("tool_call")
         return cls(**{**data, "tool_call": ToolCall.from_dict(call) if call is not None else None})
@@ -142,6 +144,8 @@ class Usage:
         output_tokens: The tokens received.
     """
 
+    __module__ = "callsheet"
+
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -151,7 +155,7 @@ class Usage:
         """Input plus output tokens."""
         return self.input_tokens + self.output_tokens
 
-    def __add__(self, other: Usage) -> Usage:
+    def __add__(self, other: "Usage") -> "Usage":
         if not isinstance(other, Usage):
             return NotImplemented
         return Usage(

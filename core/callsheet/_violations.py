@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from callsheet._errors import UnmockedToolError, Violation, described
 
 
@@ -24,14 +21,12 @@ class Violations:
         if violation not in self.all:
             self.all.append(violation)
 
-    @contextmanager
-    def kept(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Keep a violation that the code inside raises."""
-        try:
-            yield
-        except Violation as violation:
-            self.add(violation)
-            raise
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Violation):
+            self.add(error)
 
     def raise_first(self, error: BaseException | None = None) -> None:
         """Raise the first violation, if any, with the others noted on it.

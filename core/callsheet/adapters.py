@@ -24,6 +24,7 @@ from callsheet._errors import (
     Violation,
     described,
 )
+from callsheet._identity import identity
 from callsheet._inventory import Inventory
 from callsheet._messages import parse_arguments
 from callsheet._mocks import MockTool
@@ -76,6 +77,7 @@ __all__ = [
     "described",
     "did_you_mean",
     "finish",
+    "identity",
     "kept_in_reach",
     "listed",
     "message_text",

@@ -12,16 +12,9 @@ from callsheet._edits import edits_in_order
 from callsheet._equality import equal
 from callsheet._expected import Expected, ExpectedFields, expected_calls
 from callsheet._redaction import redact_text_for_display
-from callsheet._rendering import (
-    expected_text,
-    item_text,
-    redacted,
-    redacted_under,
-    shortened,
-    shown,
-    shown_under,
-)
+from callsheet._rendering import expected_text, item_text
 from callsheet._secrets import is_secret_name
+from callsheet._showing import redacted, redacted_under, shortened, shown, shown_under
 from callsheet._values import ToolCall
 
 __all__ = ["format_tool_call_diff", "format_value_diff"]
@@ -29,6 +22,8 @@ __all__ = ["format_tool_call_diff", "format_value_diff"]
 _LONGEST_DOCUMENT = 4_000
 _LONGEST_TEXT = 1_000
 _MOST_DIFFERENCES = 20
+_MOST_EDITS = 40
+_MOST_LINES = 60
 # Runs of equal calls longer than this are counted instead of listed.
 _LONGEST_RUN = 6
 _INDENT = " " * 8
@@ -49,15 +44,20 @@ def format_tool_call_diff(expected: Sequence[Any], actual: Sequence[Any]) -> str
     if edits is None:
         edits = _by_position(len(wanted), len(made))
     lines: list[str] = []
-    run: list[str] = []
+    run: list[int] = []
+    shown_edits = 0
     for edit in edits:
         if edit.kind == "match":
-            run.append(f"  [{edit.actual}] ✓ {item_text(made[edit.actual or 0])}")
+            run.append(edit.actual or 0)
             continue
-        lines += _shortened_run(run)
+        lines += _run_lines(run, made)
         run = []
-        lines += _edit_lines(edit, wanted, made)
-    return "\n".join([*lines, *_shortened_run(run)])
+        shown_edits += 1
+        if shown_edits <= _MOST_EDITS:
+            lines += _edit_lines(edit, wanted, made)
+    if shown_edits > _MOST_EDITS:
+        return "\n".join([*lines, f"  ... and {shown_edits - _MOST_EDITS} more differences"])
+    return "\n".join([*lines, *_run_lines(run, made)])
 
 
 def format_value_diff(expected: Any, actual: Any, *, label: str = "value") -> str:
@@ -115,10 +115,11 @@ def _as_call(item: ToolCall | Mapping[str, Any]) -> ToolCall:
     return item if isinstance(item, ToolCall) else ToolCall(item["name"], item.get("args", {}))
 
 
-def _shortened_run(run: list[str]) -> list[str]:
-    if len(run) <= _LONGEST_RUN:
-        return run
-    return [*run[:2], f"  ... {len(run) - 4} matching calls ...", *run[-2:]]
+def _run_lines(run: Sequence[int], made: Sequence[ToolCall]) -> list[str]:
+    hidden = len(run) - 4 if len(run) > _LONGEST_RUN else 0
+    ends = [*run[:2], *run[-2:]] if hidden else run
+    lines = [f"  [{position}] ✓ {item_text(made[position])}" for position in ends]
+    return [*lines[:2], f"  ... {hidden} matching calls ...", *lines[2:]] if hidden else lines
 
 
 def _document(value: Any) -> list[str]:
@@ -126,7 +127,11 @@ def _document(value: Any) -> list[str]:
         text = json.dumps(redacted(value), indent=2, default=shown)
     except (TypeError, ValueError):  # keys that are no text, and values that hold themselves
         text = shown(value, limit=_LONGEST_DOCUMENT)
-    return [f"      {line}" for line in shortened(text, _LONGEST_DOCUMENT).splitlines()]
+    lines = shortened(text, _LONGEST_DOCUMENT).splitlines()
+    if len(lines) > _MOST_LINES:
+        half = _MOST_LINES // 2
+        lines = [*lines[:half], f"... {len(lines) - 2 * half} more lines ...", *lines[-half:]]
+    return [f"      {line}" for line in lines]
 
 
 def _first_difference(expected: str, actual: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
@@ -18,9 +19,10 @@ from typing import Any
 
 from callsheet._arg_policy import ArgPolicy
 from callsheet._assignment import maximum_matching
-from callsheet._equality import equal
+from callsheet._equality import UnfreezableError, equal, freeze
 from callsheet._errors import ExpectationError
 from callsheet._matcher import Matcher
+from callsheet._showing import shown
 from callsheet._values import ToolCall
 
 __all__ = [
@@ -82,6 +84,10 @@ class Called(Matcher):
         """Give the call with exactly the arguments given."""
         return ToolCall(self.tool_name, self.args) if isinstance(self.tool_name, str) else None
 
+    def mentioned_tools(self) -> list[str]:
+        """Give the name, when it is written out."""
+        return [self.tool_name] if isinstance(self.tool_name, str) else []
+
     def __repr__(self) -> str:
         return f"Called({', '.join([repr(self.tool_name), *(f'{k}={v!r}' for k, v in self.args.items())])})"
 
@@ -100,7 +106,7 @@ class Partial(Matcher):
 
     def __init__(self, expected: Mapping[Any, Any]) -> None:
         if not isinstance(expected, Mapping):
-            raise ExpectationError(f"Partial() wants a mapping, not {expected!r}.")
+            raise ExpectationError(f"Partial() wants a mapping, not {shown(expected)}.")
         self.expected = expected
 
     def accepts(self, actual: Any) -> bool:
@@ -128,7 +134,7 @@ class Regex(Matcher):
         try:
             self.pattern: re.Pattern[Any] = re.compile(pattern, flags)
         except (re.error, TypeError, ValueError) as problem:
-            raise ExpectationError(f"Regex() can't read {pattern!r}: {problem}.") from problem
+            raise ExpectationError(f"Regex() can't read {shown(pattern)}: {problem}.") from problem
         self._arguments = repr(self.pattern.pattern) + (f", {re.RegexFlag(flags)!r}" if flags else "")
 
     def accepts(self, actual: Any) -> bool:
@@ -155,7 +161,9 @@ class Approx(Matcher):
     def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:
         for name, tolerance in (("rel", rel), ("abs", abs)):
             if tolerance is not None and not (_is_finite(tolerance) and tolerance >= 0):
-                raise ExpectationError(f"Approx() wants {name} of 0 or more and finite, not {tolerance!r}.")
+                raise ExpectationError(
+                    f"Approx() wants {name} of 0 or more and finite, not {shown(tolerance)}."
+                )
         self.expected = expected
         self.rel = rel
         self.abs = abs
@@ -234,9 +242,14 @@ class Unordered(Matcher):
 
     Args:
         expected: The items; matchers among them are paired optimally.
+
+    Raises:
+        ExpectationError: They are no collection of items: a text, a mapping, or nothing that can be listed.
     """
 
     def __init__(self, expected: Iterable[Any]) -> None:
+        if isinstance(expected, str | bytes | Mapping) or not isinstance(expected, Iterable):
+            raise ExpectationError(f"Unordered() wants a list of items, not {shown(expected)}.")
         self.expected = list(expected)
 
     def accepts(self, actual: Any) -> bool:
@@ -244,6 +257,9 @@ class Unordered(Matcher):
         if not isinstance(actual, list | tuple | AbstractSet) or len(actual) != len(self.expected):
             return False
         items = list(actual)
+        ones, others = _counted(self.expected), _counted(items)
+        if ones is not None and others is not None:
+            return ones == others
         pairs = maximum_matching(len(items), len(items), lambda i, j: equal(self.expected[i], items[j]))
         return len(pairs) == len(items)
 
@@ -260,7 +276,7 @@ class Satisfies(Matcher):
 
     def __init__(self, predicate: Callable[[Any], object]) -> None:
         if not callable(predicate):
-            raise ExpectationError(f"Satisfies() wants a predicate, not {predicate!r}.")
+            raise ExpectationError(f"Satisfies() wants a predicate, not {shown(predicate)}.")
         self.predicate = predicate
 
     def accepts(self, actual: Any) -> bool:
@@ -268,7 +284,7 @@ class Satisfies(Matcher):
         try:
             return bool(self.predicate(actual))
         except Exception as problem:
-            problem.add_note(f"raised by {self!r} for {actual!r}"[:500])
+            problem.add_note(f"raised by {self!r} for {shown(actual)}")
             raise
 
     def __repr__(self) -> str:
@@ -279,3 +295,11 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return False
     return isinstance(value, Rational) or math.isfinite(value)  # a large int does not fit a float
+
+
+def _counted(items: Iterable[Any]) -> Counter[Any] | None:
+    """Count equal items, or give None when one is a matcher or an object that can only be compared."""
+    try:
+        return Counter(map(freeze, items))
+    except UnfreezableError:
+        return None

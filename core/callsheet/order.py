@@ -16,7 +16,8 @@ from callsheet._expected import expected_call
 from callsheet._order_base import DONE, Count, State
 from callsheet._order_pattern import Compiler, Pattern
 from callsheet._order_sequences import Loop, Parts, Sequence, Waiting
-from callsheet._order_states import choice, shuffle
+from callsheet._order_states import choice, pruned, shuffle
+from callsheet._showing import shown
 
 __all__ = [
     "AnyOrder",
@@ -195,7 +196,7 @@ def assert_calls(
         ExpectationError: The pattern is malformed or names a tool the agent does not have.
     """
     __tracebackhide__ = True
-    from callsheet._checks import check_known_tools, warn_if_vacuous
+    from callsheet._checks import check_mentioned_tools, report_vacuous, warn_if_vacuous
     from callsheet._order_run import fits
     from callsheet._subject import calls_of
 
@@ -203,13 +204,15 @@ def assert_calls(
         raise ExpectationError(f"extras is 'allow' or 'forbid', not {extras!r}.")
     calls = calls_of(result)
     whole = pattern if isinstance(pattern, Pattern) else AnyOrder(pattern)
-    check_known_tools(result, (call.name for call in whole.calls()))
+    check_mentioned_tools(result, whole.calls())
     if not fits(whole, calls, extras=extras == "allow"):
         from callsheet._order_failures import order_failure
 
         raise AssertionError(order_failure(whole, calls, extras=extras == "allow"))
-    if not calls:
-        warn_if_vacuous(result, f"assert_calls(result, {pattern!r})", strict=strict)
+    if extras == "allow" and pruned(Compiler(extras=True).state(whole)) == DONE:
+        report_vacuous(f"assert_calls(result, {shown(pattern)}) passes whatever happens.", strict=strict)
+    elif not calls:
+        warn_if_vacuous(result, f"assert_calls(result, {shown(pattern)})", strict=strict)
 
 
 def _sequence(states: list[State], *, immediate: bool = False) -> State:

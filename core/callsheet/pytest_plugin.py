@@ -27,6 +27,7 @@ _MARKERS = {
     "agent_offline(allow=()): a test that may not use the network, but for the hosts allowed": "",
 }
 _totals = pytest.StashKey[dict[str, int]]()
+_steps_before = pytest.StashKey[dict[int, int]]()
 
 
 @pytest.fixture
@@ -94,7 +95,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Keep a journal of the sessions of each test."""
+    """Keep a journal of the sessions of each test, and note how far those of wider fixtures are."""
+    item.stash[_steps_before] = {id(session): len(session.trace) for session in _open_sessions()}
     with _journal.kept():
         return (yield)
 
@@ -124,7 +126,7 @@ def pytest_runtest_makereport(
     if journal is None or not (journal.results or _open_sessions()):
         return report
     if report.failed:
-        _attach_trajectories(report, journal)
+        _attach_trajectories(report, journal, item.stash[_steps_before])
     if call.when == "teardown":
         report.user_properties.extend((f"callsheet_{name}", count) for name, count in _count(journal).items())
     return report
@@ -212,12 +214,16 @@ def _raise_unheard() -> None:
         raise _journal.current.unheard[0]
 
 
-def _attach_trajectories(report: pytest.TestReport, journal: _journal.Journal) -> None:
+def _attach_trajectories(
+    report: pytest.TestReport, journal: _journal.Journal, steps_before: dict[int, int]
+) -> None:
     from callsheet._tree import trajectory_tree
 
-    results = [*journal.results, *(session.result for session in _open_sessions())]
-    trees = [trajectory_tree(result) for result in results]
-    report.sections.append(("callsheet trajectory", "\n\n".join(trees)))
+    took_part = [s for s in _open_sessions() if len(s.trace) != steps_before.get(id(s))]
+    results = [*journal.results, *(session.result for session in took_part)]
+    if results:
+        trees = [trajectory_tree(result) for result in results]
+        report.sections.append(("callsheet trajectory", "\n\n".join(trees)))
 
 
 def _count(journal: _journal.Journal) -> dict[str, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
@@ -38,9 +39,10 @@ class AgentTestCase(unittest.TestCase):
 
     def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
         """Run the test, keeping a journal of its sessions unless somebody else does."""
-        if _journal.current is not None:
-            return super().run(result)
-        with _journal.kept():
+        alone = _journal.current is None
+        # pytest hands in something else than a TestResult; its plugin keeps a journal and reports from it.
+        self._reports = alone or isinstance(result, unittest.TestResult)
+        with _journal.kept() if alone else nullcontext():
             return super().run(result)
 
     def _callTestMethod(self, method: Callable[[], Any]) -> None:
@@ -48,7 +50,7 @@ class AgentTestCase(unittest.TestCase):
             super()._callTestMethod(method)  # type: ignore[misc]
         except BaseException as error:
             journal = _journal.current
-            for done in journal.results if journal is not None else ():
+            for done in journal.results if journal is not None and self._reports else ():
                 error.add_note(f"callsheet trajectory:\n{trajectory_tree(done)}")
             raise
         for session in list(open_sessions.values()):

@@ -141,8 +141,10 @@ class TestConversation:
         with pytest.raises(ZeroDivisionError), Conversation(adapter):
             raise ZeroDivisionError
 
-    def test_any_object_that_invokes_will_do(self):
+    def test_any_object_that_says_it_is_an_adapter_will_do(self):
         class Runner:
+            framework_name = "of my own"
+
             def __init__(self):
                 self.asked = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -263,3 +264,48 @@ def test_the_scope_of_one_agent() -> None:
         ExpectationError, match=r"No agent 'Refund' took part; agents: 'Triage', 'Refunds'.*Did you mean"
     ):
         result.by_agent("Refund")
+
+
+class Odd:
+    """Has no hash, so calls with it are compared one by one."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Odd) and self.number == other.number
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_calls_without_a_hashable_form_repeat_and_loop_too() -> None:
+    calls = [ToolCall("a", {"x": Odd(number % 2)}) for number in range(6)]
+    fails(lambda: assert_no_duplicate_calls(calls), "4 call(s) repeat", "[2] repeats [0]")
+    fails(lambda: assert_no_loop(calls), "2 call(s), 3 times in a row from [0]")
+    assert_no_loop([*calls[:5], ToolCall("b", {"x": Odd(1)})])
+    assert_no_duplicate_calls([ToolCall("a", {"x": Odd(number)}) for number in range(4)])
+
+
+def test_an_answer_without_a_hashable_form_flows_too() -> None:
+    def run(*answers: Any, used: Any) -> list[ToolCall]:
+        asked = [ToolCall("s", response=answer, turn=0) for answer in answers]
+        return [*asked, ToolCall("t", {"x": used}, turn=1)]
+
+    for answers, used in (([Odd(1), 2], Odd(1)), ([Odd(1), 2], 2), ([Odd(1), ANY], 3)):
+        assert_argument_flows(run(*answers, used=used), "s", "t", argument="x")
+    for answers, used in (([Odd(1), 2], Odd(2)), ([Odd(1), 2], 3)):
+        fails(
+            lambda: assert_argument_flows(run(*answers, used=used), "s", "t", argument="x"),  # noqa: B023
+            "answer of 's' gave",
+        )
+
+
+def test_long_lists_of_repeats_and_strangers_are_cut() -> None:
+    calls = [ToolCall("a", {"x": "y" * 100})] * 30
+    for check in (assert_no_duplicate_calls, lambda calls: assert_only_tools(calls, ["b"])):
+        with pytest.raises(AssertionError) as failure:
+            check(calls)
+        lines = str(failure.value).splitlines()
+        assert len(lines) <= 12
+        assert lines[-1].startswith("  ... and ")
+        assert max(map(len, lines)) <= 80

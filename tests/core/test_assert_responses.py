@@ -66,6 +66,19 @@ def test_what_is_not_there_fails(check: Any, says: str) -> None:
 @pytest.mark.parametrize(
     "check",
     [
+        lambda: assert_response_contains(RESULT, None),  # type: ignore[arg-type]
+        lambda: assert_headers(RESULT, ["X-Site-Id"]),  # type: ignore[arg-type]
+        lambda: assert_headers(RESULT, {1: "x"}),  # type: ignore[dict-item]
+    ],
+)
+def test_a_malformed_expectation_is_an_error_of_its_own(check: Any) -> None:
+    with pytest.raises(ExpectationError, match=r"(Give a text|wants a mapping of header names, not)"):
+        check()
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
         lambda: assert_response_contains([ToolCall("a")], "x"),
         lambda: assert_headers([], {}),
         lambda: assert_model_used("nova-pro", "nova-pro"),
@@ -74,3 +87,14 @@ def test_what_is_not_there_fails(check: Any, says: str) -> None:
 def test_calls_alone_have_no_response_headers_or_model(check: Any) -> None:
     with pytest.raises(ExpectationError, match="Expected an AgentResult or a session"):
         check()
+
+
+@pytest.mark.parametrize("pattern", ["(", 5, None])
+def test_what_is_no_expression_is_no_expectation(pattern):
+    with pytest.raises(ExpectationError, match="is no regular expression"):
+        assert_response_matches(AgentResult("hi"), pattern)
+
+
+def test_only_a_text_can_be_contained():
+    with pytest.raises(ExpectationError, match="is 5. Give a text"):
+        assert_response_contains(AgentResult("5"), 5)

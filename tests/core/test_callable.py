@@ -339,3 +339,9 @@ def test_it_is_an_adapter_like_the_others() -> None:
     adapter = CallableAdapter(plain)
     assert isinstance(adapter, FrameworkAdapter)
     assert adapter.framework_name == "callable"
+
+
+def test_a_structured_answer_is_told_as_readable_json():
+    result = CallableAdapter(lambda message, tools: {"city": "Tromsø"}).sync_invoke("Where?")
+    assert result.response == '{"city": "Tromsø"}'
+    assert result.output == {"city": "Tromsø"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from callsheet.testing import AdapterContract, Canary
 from tests.core.toy_adapter import ToyAdapter
-from tests.core.toy_framework import ToyAgent, ToyRunner, ToyTool, TurnLimitError
+from tests.core.toy_framework import ToyAgent, ToyReply, ToyResult, ToyRunner, ToyTool, TurnLimitError
 
 
 def schema(**types: str) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def schema(**types: str) -> dict[str, Any]:
 
 class TestToyFramework(AdapterContract):
     adapter_class = ToyAdapter
+    event_types = (ToyReply, ToyResult)
     max_turns_error = TurnLimitError
 
     def build_desk(self, canary: Canary) -> ToyAgent:

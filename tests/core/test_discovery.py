@@ -12,7 +12,7 @@ import callsheet.adapters
 from callsheet import AdapterNotInstalledError, FakeModel, MockConfigError, _discovery, wrap
 from callsheet._discovery import KNOWN, KnownAdapter, adapter_names, load_known
 from tests.core.toy_adapter import ToyAdapter
-from tests.core.toy_framework import ToyAgent
+from tests.core.toy_framework import ToyAgent, ToyTool
 
 TOY = EntryPoint("toy", "tests.core.toy_adapter:ToyAdapter", _discovery.GROUP)
 
@@ -94,5 +94,17 @@ def test_wrap_of_another_object_of_a_known_framework_is_refused(installed, monke
     monkeypatch.setitem(sys.modules, "toy_package", module)
     monkeypatch.setitem(KNOWN, "ToyPackageAdapter", KnownAdapter("toy_package", "toy", ("somewhere",)))
     tool = type("Tool", (), {"__module__": "somewhere.tools"})()
-    with pytest.raises(MockConfigError, match=r"No adapter wraps somewhere\.tools\.Tool"):
+    with pytest.raises(
+        MockConfigError, match=r"No adapter wraps somewhere\.tools\.Tool.*ToyAdapter wraps a ToyAgent\."
+    ):
         wrap(tool)
+
+
+def test_wrap_of_a_function_offers_the_adapter_for_functions_and_does_not_guess(installed):
+    with pytest.raises(MockConfigError, match=r"CallableAdapter\(it\) for a function fn\(message, tools\)"):
+        wrap(lambda message, tools: "hi")
+
+
+def test_wrap_of_a_class_asks_for_the_object(installed):
+    with pytest.raises(MockConfigError, match="ToyTool is a class. Give the agent object itself"):
+        wrap(ToyTool)

@@ -7,7 +7,7 @@ from collections import OrderedDict, UserDict
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -33,6 +33,10 @@ class Color(Enum):
 
 class Level(IntEnum):
     LOW = 1
+
+
+class City(StrEnum):
+    OSLO = "oslo"
 
 
 @dataclass
@@ -76,6 +80,10 @@ class Shouting:
         (UserDict({"a": 1}), {"a": 1}),
         ({1: "x", (2, "k"): "y"}, {(2, "k"): "y", 1.0: "x"}),
         ({Color.RED: 1}, {Color.RED: 1.0}),
+        ({City.OSLO: City.OSLO}, {"oslo": "oslo"}),
+        ({"oslo": 1}, {City.OSLO: 1}),
+        ({Level.LOW: "x"}, {1: "x"}),
+        ({math.nan: "x"}, {float("nan"): "x"}),
         ((1, 2), Point(1, 2)),
         ({1, 2}, frozenset({2.0, 1})),
         ({Color.RED, 1}, {1.0, Color.RED}),
@@ -260,6 +268,8 @@ VALUES = st.recursive(
         | st.tuples(inner, inner)
         | st.dictionaries(_HASHABLE, inner, max_size=3)
         | st.sets(_HASHABLE, max_size=3)
+        | st.builds(Box, inner)
+        | st.builds(Bare, inner)
     ),
     max_leaves=6,
 )

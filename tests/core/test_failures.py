@@ -279,10 +279,18 @@ def test_a_long_diff_counts_what_is_equal_and_goes_by_position_when_all_is_not()
     same = [{"name": "a", "args": {"n": n}} for n in range(100)]
     assert "... 96 matching calls ..." in format_tool_call_diff(same, same)
     lines = format_tool_call_diff(["b"] * 1_000, same * 9).splitlines()
-    assert sum("✗ MISMATCH" in line for line in lines) == 900
-    assert sum("- MISSING" in line for line in lines) == 100
-    lines = format_tool_call_diff(["b"] * 900, same * 10).splitlines()
-    assert sum("+ UNEXPECTED" in line for line in lines) == 100
+    assert sum("✗ MISMATCH" in line for line in lines) == 40
+    assert lines[-1] == "  ... and 960 more differences"
+    assert len(lines) < 200
+    assert "- MISSING" in format_tool_call_diff(["b"] * 3, same[:2])
+    assert "+ UNEXPECTED" in format_tool_call_diff(["b"] * 2, same[:3])
+
+
+def test_a_long_value_shows_its_ends_and_a_secret_one_nothing() -> None:
+    lines = format_value_diff(list(range(300)), list(range(1, 301))).splitlines()
+    assert len(lines) < 200
+    assert any("more lines ..." in line for line in lines)
+    assert "canary" not in format_value_diff(["canary", 1], {"x": "canary"}, label="api_key")
 
 
 def test_a_diff_of_values() -> None:

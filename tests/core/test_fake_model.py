@@ -62,6 +62,14 @@ def test_an_empty_script_is_exhausted_at_once():
         ask(FakeModel([]))
 
 
+def test_exhaustion_says_that_no_rule_matched():
+    model = FakeModel(rules=[("refund", "r")])
+    with pytest.raises(
+        ScriptExhaustedError, match=r"'Hi'. No rule matches the last user message. Add a step"
+    ):
+        model.generate([{"role": "user", "content": "Hi"}])
+
+
 def test_exhaustion_names_the_last_message():
     model = FakeModel(["one"])
     ask(model)

@@ -1,8 +1,11 @@
 import ast
 import importlib
 import json
+import pickle
+import pydoc
 import subprocess
 import sys
+import typing
 from importlib.resources import files
 from pathlib import Path
 
@@ -88,3 +91,31 @@ def test_the_types_are_marked_as_usable():
 )
 def test_no_module_is_longer_than_a_reader_can_hold(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+PUBLIC_MODULES = ["callsheet", "callsheet.match", "callsheet.order", "callsheet.testing"]
+PUBLIC_CLASSES = [
+    (module, name)
+    for module in PUBLIC_MODULES
+    for name in importlib.import_module(module).__all__
+    if isinstance(getattr(importlib.import_module(module), name), type)
+]
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC_CLASSES)
+def test_a_public_class_says_it_is_from_where_users_import_it(module, name):
+    public = getattr(importlib.import_module(module), name)
+    assert (public.__module__, public.__qualname__) == (module, name)
+    assert pickle.loads(pickle.dumps(public)) is public
+    assert pydoc.render_doc(public).startswith("Python Library Documentation")
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC_CLASSES)
+def test_the_fields_of_a_public_class_can_be_resolved(module, name):
+    typing.get_type_hints(getattr(importlib.import_module(module), name))
+
+
+def test_a_traceback_names_an_error_by_its_public_name():
+    raising = "import callsheet\nraise callsheet.UnmockedToolError('no mock')"
+    done = subprocess.run([sys.executable, "-c", raising], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == "callsheet.UnmockedToolError: no mock"

@@ -228,3 +228,15 @@ def test_unordered_finds_a_pairing_whenever_there_is_one(expected: list[Any], ac
         all(map(same, expected, order)) for order in permutations(actual)
     )
     assert (Unordered(expected) == actual) is some
+
+
+def test_ten_thousand_literals_in_any_order_are_counted() -> None:
+    items = list(range(10_000))
+    assert Unordered(items) == items[::-1]
+    assert Unordered(items) != [*items[1:], True]
+
+
+@pytest.mark.parametrize("items", ["ab", b"ab", {"a": 1}, 5, None])
+def test_unordered_wants_items(items: Any) -> None:
+    with pytest.raises(ExpectationError, match="wants a list of items"):
+        Unordered(items)

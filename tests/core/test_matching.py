@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Callable
 from itertools import combinations, permutations
+from pickle import PickleBuffer
 from typing import Any
 from unittest.mock import ANY
 
@@ -161,6 +163,7 @@ TRICKY = st.sampled_from(
         float(2**70),
         None,
         "a",
+        "\ud800",
         Shout("a"),
         b"a",
     ]
@@ -225,18 +228,59 @@ def test_a_value_too_deep_to_be_sorted_out_is_left_to_the_slow_way() -> None:
     assert not surely_the_same(expected, [ToolCall("a", {"x": deep})], ordered=False)
 
 
-def test_the_order_of_keys_matters_to_the_quick_way_only_where_a_bool_may_be_taken_for_a_number() -> None:
-    assert plainly_equal([{"a": True, "b": False}], [{"b": False, "a": True}])
-    assert plainly_equal([{"a": 1, "b": 2}], [{"b": 2, "a": 1}])
+def test_another_order_of_keys_is_left_to_the_slow_way() -> None:
     assert not plainly_equal([{"a": True, "b": 2}], [{"b": 2, "a": True}])
+    assert_tool_calls([ToolCall("a", {"a": True, "b": 2})], [{"name": "a", "args": {"b": 2, "a": True}}])
 
 
 def test_a_value_too_deep_for_the_quick_way_is_left_to_the_slow_one() -> None:
     deep: list[Any] = []
-    for _ in range(60):
+    for _ in range(100_000):
         deep = [deep]
     assert not plainly_equal([deep], [deep])
     assert_tool_calls([ToolCall("a", {"x": deep})], [{"name": "a", "args": {"x": deep}}])
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_value_that_unfolds_to_more_than_fits_is_left_to_the_slow_way(ordered: bool) -> None:
+    def unfolding() -> list[Any]:
+        value: list[Any] = ["a"]
+        for _ in range(45):
+            value = [value, value]
+        return value
+
+    expected = [{"name": "a", "args": {"x": unfolding()}}]
+    calls = [ToolCall("a", {"x": unfolding()})]
+    assert not surely_the_same(expected, calls, ordered=ordered)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"a",
+        bytearray(b"a"),
+        memoryview(b"a"),
+        PickleBuffer(b"a"),
+        array("B", b"a"),
+        Shout("a"),
+        int,
+        len,
+        ...,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("ordered", [True, False])
+def test_what_may_be_written_as_something_else_is_left_to_the_slow_way(value: Any, ordered: bool) -> None:
+    for actual in ("a", b"a", value):
+        quick = surely_the_same(
+            [{"name": "a", "args": {"x": [value]}}], [ToolCall("a", {"x": [actual]})], ordered=ordered
+        )
+        assert quick is (type(value) is type(actual) is bytes)
+
+
+def test_how_often_a_value_is_shared_makes_no_difference() -> None:
+    shared = ["text " * 3, 1.5]
+    assert plainly_equal([{"a": shared, "b": shared}], [{"a": [*shared], "b": ["text " * 3, 1.5]}])
 
 
 def test_the_quick_way_settles_plain_calls_in_any_order() -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import callsheet
 from callsheet import NetworkBlockedError, _child_processes, _offline, offline
+from callsheet._child_run import ChildRun
 
 # Python 3.12 warns of a fork while other threads run; here that is what is tested.
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
@@ -194,22 +195,13 @@ def test_what_a_thread_outside_the_block_starts_is_free() -> None:
     assert block.attempts == []
 
 
-def test_a_block_opens_before_any_process_pool_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "concurrent.futures.process")
-    untouched = ProcessPoolExecutor.__dict__["submit"]
-    with offline():
-        assert ProcessPoolExecutor.__dict__["submit"] is untouched
-
-
 def test_the_work_of_a_child_runs_inside_the_blocks_of_its_parent(tmp_path: Path) -> None:
     report = tmp_path / "report"
     report.touch()
     rules = _child_processes.Rules((("192.0.2.1",), ()), str(report))
     process = SimpleNamespace(run=lambda: (connect(), vars(process)["run"] is not run))
     own = process.run
-    run = vars(process)["run"] = _child_processes.ChildRun(
-        process, {"run": own}, rules, _offline._run_in_child
-    )
+    run = vars(process)["run"] = ChildRun(process, {"run": own}, rules, _offline._run_in_child)
     assert run() == ("blocked", True)
     assert [attempt["host"] for attempt in _child_processes.read_report(str(report))] == ["192.0.2.1"]
     assert connect() != "blocked"

@@ -54,6 +54,8 @@ def batches(*replies: str) -> list[ToolCall]:
         (batches("x", "lock", "check", "x"), InOrder("l", Never("x"), "c"), "allow"),
         (batches("a", "b"), InOrder("a", "b") & Never("c"), "allow"),
         (batches("b"), InOrder("a", "b") | "b", "allow"),
+        (batches("a", "b"), InOrder(InOrder("a") | "b", "b"), "allow"),
+        (batches("b", "x", "b"), InOrder(InOrder("a") | "b", "b"), "allow"),
         (batches("b"), "b" | InOrder("a", "b"), "forbid"),
         (batches("b", "a"), ~InOrder("a", "b"), "allow"),
         (batches("b", "a"), "a" & Never("c"), "allow"),
@@ -154,6 +156,13 @@ def test_the_repr_is_what_one_types(text: str) -> None:
 def test_a_pattern_that_cannot_work_is_refused(build: Any, says: str) -> None:
     with pytest.raises(ExpectationError, match=says):
         build()
+
+
+def test_a_choice_inside_a_sequence_is_followed_from_wherever_it_stands() -> None:
+    calls = [ToolCall(name, turn=turn) for turn, name in enumerate("xxab")]
+    assert_calls(calls, InOrder("x", Optional("a"), "b"))
+    with pytest.raises(AssertionError):
+        assert_calls(calls, InOrder("x", InOrder("b", "a") | "a", "x"))
 
 
 def test_a_tool_the_agent_does_not_have_is_an_error_even_under_never() -> None:

@@ -79,6 +79,49 @@ def test_it():
     result.assert_outcomes(failed=1)
 
 
+def test_a_session_of_a_wider_fixture_is_shown_where_it_took_part(inner):
+    result = inner(
+        """
+import asyncio
+from tests.core.toy_framework import ToyRunner
+
+@pytest.fixture(scope="module")
+def adapter():
+    return desk(tools=[MockTool("search", response="row")])
+
+@pytest.fixture(scope="module")
+def session(adapter):
+    with adapter.session() as session:
+        yield session
+
+def test_agent(adapter, session):
+    asyncio.run(ToyRunner().run(adapter.agent, "find it"))
+    assert 0
+
+def test_other(session):
+    assert 0
+"""
+    )
+    result.assert_outcomes(failed=2)
+    assert result.stdout.str().count("callsheet trajectory") == 1
+    assert result.stdout.str().count("user: 'find it'") == 1
+
+
+def test_a_failing_unittest_shows_its_trajectory_once(inner):
+    result = inner(
+        """
+from callsheet.unittest import AgentTestCase
+
+class Tests(AgentTestCase):
+    def test_it(self):
+        result = desk(tools=[MockTool("search", response="row")]).sync_invoke("find it")
+        self.assertResponseEquals(result, "nothing")
+"""
+    )
+    result.assert_outcomes(failed=1)
+    assert result.stdout.str().count("callsheet trajectory") == 1
+
+
 def test_a_passing_test_shows_nothing_but_the_count(inner):
     result = inner(
         """

@@ -52,6 +52,12 @@ def test_ids_are_the_same_for_the_same_place_and_never_twice():
     assert Recording().new_call_id(Recording().open_run(agent=None), "0_0") == "call_1_0_0"
 
 
+def test_an_id_from_elsewhere_is_not_given_again() -> None:
+    recording = Recording()
+    recording.reserve(["call_1_0_0"])
+    assert recording.new_call_id(recording.open_run(agent=None), "0_0") == "call_1_0_0_2"
+
+
 def test_a_nested_run_stands_under_the_call_that_started_it():
     recording = Recording()
     run = recording.open_run(agent="Desk", opening=[TraceEntry("user", "hi")])
@@ -110,3 +116,15 @@ def test_calls_outside_every_run_share_one():
     assert recording.outside is recording.outside
     assert len(recording.runs) == 1
     assert recording.find_call(None) is None
+
+
+def test_runs_that_begin_at_random_are_told_in_their_order():
+    recording = Recording()
+    second = recording.open_run(agent="Second", opening=[TraceEntry("user", "two")], order=(1, 2))
+    first = recording.open_run(agent="First", opening=[TraceEntry("user", "one")], order=(1, 1))
+    for run in (second, first):
+        recording.add_reply(run, agent=run.agent, content=run.agent, calls=[])
+    assert [entry.content for entry in recording.trace()] == ["one", "First", "two", "Second"]
+    assert [reply.agent for reply in recording.replies()] == ["First", "Second"]
+    assert recording.latest_run is second
+    assert recording.new_call_id(first, "0_0") == "call_1.1_0_0"

@@ -113,6 +113,21 @@ def test_a_name_that_does_not(name: str) -> None:
             "a\n[redacted]\nb",
         ),
         ("-----BEGIN PRIVATE KEY-----\ncanary", "[redacted]"),
+        ("Config(api_key=['canary', 1], x=2)", "Config(api_key=[redacted], x=2)"),
+        ("{'token': {'v': 'can]ary'}, 'x': 1}", "{'token': [redacted], 'x': 1}"),
+        ("secrets=Box(a=('canary',), b='it\\'s )') and more", "secrets=[redacted] and more"),
+        ("password: (isn't canary) ok", "password: [redacted] ok"),
+        ("token=['canary", "token=[redacted]"),
+        ('{\\"token\\": [\\"canary\\", 1], \\"b\\": 2}', '{\\"token\\": [redacted], \\"b\\": 2}'),
+        ("token=[canary", "token=[redacted]"),
+        ('secret = """can"ary""" + 1', 'secret = """[redacted]""" + 1'),
+        ("{b'password': b'canary'}", "{b'password': b'[redacted]'}"),
+        ("[('x-api-key', 'canary', 3)]", "[('x-api-key', '[redacted]', 3)]"),
+        ("ValueError(b'password', b'canary')", "ValueError(b'password', b'[redacted]')"),
+        ('{"name": "X-Api-Key", "value": "canary"}', '{"name": "X-Api-Key", "value": "[redacted]"}'),
+        ("run --db-password canary --verbose", "run --db-password [redacted] --verbose"),
+        ("run --token 'can ary' x", "run --token '[redacted]' x"),
+        ("postgres://bob:can@ary@db:5432/x", "postgres://[redacted]@db:5432/x"),
     ],
 )
 def test_a_secret_in_a_text(text: str, redacted: str) -> None:
@@ -132,6 +147,11 @@ def test_a_secret_in_a_text(text: str, redacted: str) -> None:
         "the secret is out",
         "tokenizer: fast",
         "2026-01-02T03:04:05Z",
+        "token=[], password={ }, secret=()",
+        "token_count=(1, 2) and (max_tokens=[3])",
+        "('city', 'password')",
+        "a --password --verbose",
+        '{"name": "city", "value": "Oslo"}',
     ],
 )
 def test_a_text_without_one_stays(text: str) -> None:
@@ -188,6 +208,25 @@ def test_the_original_is_not_touched() -> None:
 class Login:
     user: str
     password: str
+
+
+def test_the_halves_of_a_tuple_key_are_a_name_and_a_value() -> None:
+    assert redact({("password", "canary"): 1}) == {("password", REDACTED): 1}
+    assert redact({frozenset({("token", "canary")}): 1}) == {frozenset({("token", REDACTED)}): 1}
+    assert redact({(1, "Bearer canary-value"): 1}) == {(1, "Bearer [redacted]"): 1}
+
+
+def test_a_key_that_can_not_be_copied_becomes_text() -> None:
+    @dataclass(frozen=True)
+    class Login:
+        password: str
+
+    assert redact({(Login("canary"), 1): "x"}) == {"({'password': '[redacted]'}, 1)": "x"}
+
+
+def test_header_names_may_be_bytes() -> None:
+    assert redact({b"authorization": b"canary"}) == {b"authorization": b"[redacted]"}
+    assert redact([(b"cookie", b"canary"), (b"host", b"x")]) == [(b"cookie", b"[redacted]"), (b"host", b"x")]
 
 
 def test_dataclasses_become_dicts() -> None:
@@ -318,7 +357,8 @@ def test_for_display_objects_stay_what_they_are() -> None:
     login, point, matcher = Login("bob", "canary"), Point("canary"), object()
     shown = redact_for_display([login, point, {"password": matcher}, ("a", b"sk-canary-1234567")])
     assert shown[0] is login
-    assert shown[1] is point
+    assert shown[1] != point
+    assert repr(shown[1]).startswith("Point(token='[redacted ")
     assert shown[2] == {"password": matcher}
     assert shown[3][1].startswith(b"[redacted ")
     text = redact_text_for_display(repr(shown))

@@ -98,4 +98,4 @@ def test_validators_are_kept_and_forgotten(monkeypatch):
     for schema in schemas:
         assert argument_errors(schema, {schema["required"][0]: 1}) is None
         assert argument_errors(schema, {schema["required"][0]: 1}) is None
-    assert len(_schema._compiled) <= 2
+        assert len(_schema._compiled) <= 2

@@ -147,6 +147,24 @@ def test_mocks_laid_over_come_first_and_share_the_log(server):
     assert server.tool_names == ["get_weather", "broken"]
 
 
+def test_mocks_laid_over_come_before_more_specific_names():
+    plain, bound = MockTool("api", when={"q": 1}), MockTool("Desk.api")
+    over = MockMCPServer([bound]).overlaid([plain])
+    assert over.find(["Desk.api", "api"], {"q": 1}) is plain
+    assert over.find(["Desk.api", "api"], {"q": 2}) is bound
+    over.remove_tool("api")
+    assert over.find(["Desk.api", "api"], {"q": 1}) is bound
+
+
+@pytest.mark.parametrize("args", [["Rome"], '{"city": "Rome"}', 5])
+def test_the_arguments_of_a_call_are_a_dict(server, args):
+    with pytest.raises(
+        MockConfigError, match=r"args of a call of 'get_weather' is .*Give a dict of arguments"
+    ):
+        server.call_tool("get_weather", args)
+    assert server.call_log == []
+
+
 def test_a_servers_repr_names_its_mocks():
     assert repr(MockMCPServer([MockTool("api")])) == "MockMCPServer([MockTool('api')])"
     assert [tool.name for tool in MockMCPServer([MockTool("api")])] == ["api"]

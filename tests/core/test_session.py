@@ -50,6 +50,21 @@ def test_a_mock_answers_sync_and_async():
     assert [tool_call.response for tool_call in session.tool_calls] == ["mocked", "mocked"]
 
 
+class Basket:
+    def __init__(self, *fruit):
+        self.fruit = list(fruit)
+
+
+@pytest.mark.parametrize("answer", [Basket("apple"), {"fruit": ["apple"]}], ids=["object", "dict"])
+def test_what_an_agent_does_to_an_answer_does_not_change_the_record(answer):
+    with Session(tools=[MockTool("search", response=lambda args: answer)]) as session:
+        given = call(session)
+        assert given is answer
+        (given.fruit if isinstance(given, Basket) else given["fruit"]).append("worm")
+    [recorded] = session.tool_calls
+    assert (recorded.response.fruit if isinstance(given, Basket) else recorded.response["fruit"]) == ["apple"]
+
+
 def test_the_real_tool_runs_where_it_may():
     async def really():
         return "real"
@@ -214,6 +229,17 @@ def test_arguments_are_checked_before_a_mock_answers():
     assert mock.call_count == 0
     assert [c.outcome for c in session.tool_calls] == ["invalid", "invalid"]
     assert session.tool_calls[1].raw_args == "{bad"
+
+
+def test_arguments_that_no_longer_parse_are_refused_whatever_the_reply_was_recorded_with():
+    with Session(tools=[MockTool("search", response=1)]) as session:
+        run = session.open_run(agent="Desk")
+        session.recording.add_reply(
+            run, agent="Desk", content=None, calls=[CallRecord("c1", "search", {"q": 1})]
+        )
+        with session.inside(run), pytest.raises(InvalidArgumentsError, match="not a JSON object: '{bad'"):
+            session.answer_tool(ToolRequest(name="search", args=None, call_id="c1", raw_args="{bad"), never)
+    assert session.tool_calls[0].outcome == "invalid"
 
 
 def test_a_delay_over_the_tools_timeout_times_out_without_waiting():

@@ -205,7 +205,7 @@ def test_a_session_that_can_not_close_the_network_leaves_its_surroundings():
         raise RuntimeError("no audit hook")
 
     session = Session(offline=True, around=around)
-    session._network.open = refuse
+    session._surroundings._network.open = refuse
     with pytest.raises(RuntimeError, match="no audit hook"):
         session.open()
     assert said == ["entered", "left"]

@@ -13,6 +13,8 @@ from callsheet._suggest import closest, did_you_mean, listed
         ("xyz", ["search"], []),
         ("", ["search"], []),
         ("search", [], []),
+        ("search", [("search",), 1, "serch"], ["serch"]),
+        (("search",), ["search"], []),
     ],
 )
 def test_the_closest_names_come_best_first(name, candidates, found):

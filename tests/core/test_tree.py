@@ -56,6 +56,19 @@ def test_handoffs_errors_and_calls_nobody_ran_are_seen():
     ]
 
 
+def test_a_call_that_was_refused_is_no_real_one():
+    assert tree(
+        tool("pay", outcome="denied", error="No mock"),
+        tool("book", outcome="invalid", error="no such seat", turn=1),
+        tool("find", outcome="invalid", error="no such city", mocked=True, turn=2),
+    ) == [
+        "Desk",
+        "  pay() !! denied: 'No mock'",
+        "  book() !! invalid: 'no such seat'",
+        "  find() !! invalid: 'no such city' [mocked]",
+    ]
+
+
 def test_long_values_are_cut_and_secrets_are_hidden():
     (_, line) = tree(tool("login", args={"token": "sk-very-secret", "text": "x" * 500}, response="ok"))
     assert "sk-very-secret" not in line

@@ -186,7 +186,7 @@ def test_a_call_without_a_name_is_an_error() -> None:
 
 
 def test_the_tools_an_adapter_recorded_are_known() -> None:
-    result = AgentResult(metadata={"known_tools": ["search"]})
+    result = AgentResult("Hi.", metadata={"known_tools": ["search"]})
     assert not validate_tools(result, forbidden=["serach"])
     assert validate_tools(result, forbidden=["search"])
 

@@ -11,7 +11,7 @@ from anthropic.types import Message, RawMessageStreamEvent
 from anthropic.types.beta import BetaMessage
 from pydantic import TypeAdapter
 
-from callsheet import ToolCall, Usage, parse_response, parse_stream
+from callsheet import ToolCall, Usage, parse_response, parse_stream, validate_tools
 
 MESSAGE: dict[str, Any] = {
     "id": "msg_1",
@@ -66,6 +66,25 @@ def test_a_message_object_reads_like_its_json() -> None:
         Usage(1, 14, 5),
     )
     assert parse_response(message.content).tool_calls == result.tool_calls
+
+
+def test_a_message_object_and_its_parts_are_validated() -> None:
+    message = Message.model_validate(MESSAGE)
+    for payload in (message, [message], message.content, tuple(message.content), dict(message)):
+        verdict = validate_tools(
+            payload, expected=["get"], order=["web_search", "get"], validate_args={"get": {"q": None}}
+        )
+        assert verdict.failures == []
+        assert verdict.actual_tools == ["web_search", "bash_code_execution", "get"]
+    block = message.content[-1]
+    for payload in (block, [block], BetaMessage.model_validate(MESSAGE).content[-1]):
+        assert validate_tools(payload, expected=["get"], max_tools=1).failures == []
+    assert validate_tools(message, forbidden=["get"]).failures == ["Used forbidden tools: get"]
+
+
+def test_a_message_object_without_calls_fails_what_expects_one() -> None:
+    message = Message.model_validate({**MESSAGE, "content": [{"type": "text", "text": "no"}]})
+    assert validate_tools(message, expected=["get"]).failures == ["Missing expected tools: get"]
 
 
 def test_a_beta_message_has_the_calls_of_mcp_servers() -> None:

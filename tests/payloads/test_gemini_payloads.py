@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from google import genai
 from google.genai import types
 
-from callsheet import ToolCall, Usage, parse_response, parse_stream
+from callsheet import ToolCall, UnknownFormatError, Usage, parse_response, parse_stream, validate_tools
 
 RESPONSE: dict[str, Any] = {
     "candidates": [
@@ -65,6 +66,25 @@ def test_the_parts_of_a_response_object_are_payloads_too() -> None:
     calls = parse_response(RESPONSE).tool_calls
     assert parse_response(response.function_calls).tool_calls == calls[:2]
     assert parse_response(response.parts).tool_calls == calls
+
+
+def test_a_response_object_and_its_parts_are_validated() -> None:
+    response = types.GenerateContentResponse.model_validate(RESPONSE)
+    candidate = response.candidates[0]  # type: ignore[index]
+    content = candidate.content
+    for payload in (response, [response], candidate, [candidate], content, [content], content.parts):  # type: ignore[union-attr]
+        assert validate_tools(payload, expected=["get", "now", "url_context"]).failures == []
+        assert validate_tools(payload, forbidden=["get"]).failures == ["Used forbidden tools: get"]
+    for payload in (response.function_calls, response.function_calls[0]):  # type: ignore[index]
+        assert validate_tools(payload, expected=["get"]).failures == []
+
+
+def test_a_content_object_without_calls_is_what_the_model_said() -> None:
+    content = types.Content(role="model", parts=[types.Part(text="Hi.")])
+    assert parse_response(content).response == "Hi."
+    assert validate_tools(content, expected=["get"]).failures == ["Missing expected tools: get"]
+    with pytest.raises(UnknownFormatError, match="a conversation"):
+        parse_response([types.Content(role="user", parts=[types.Part(text="Hi.")]), content])
 
 
 def test_a_blocked_prompt_is_a_refusal() -> None:

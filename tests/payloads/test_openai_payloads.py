@@ -56,9 +56,17 @@ def test_a_completion_object_reads_like_its_json() -> None:
 
 def test_a_completion_object_and_its_message_are_validated() -> None:
     completion = ChatCompletion.model_validate(COMPLETION)
-    for payload in (completion, completion.choices[0].message, completion.choices[0].message.tool_calls):
+    choice = completion.choices[0]
+    for payload in (completion, [completion], choice, [choice], choice.message, choice.message.tool_calls):
         verdict = validate_tools(payload, expected=["get", "sql"], validate_args={"get": {"q": None}})
         assert verdict.failures == []
+
+
+def test_the_choices_of_a_completion_object_are_payloads_too() -> None:
+    completion = ChatCompletion.model_validate(COMPLETION)
+    result = parse_response(completion.choices)
+    assert result.tool_calls == parse_response(completion).tool_calls
+    assert result.metadata["choices"] == parse_response(completion).metadata["choices"]
 
 
 def test_the_parts_of_a_completion_object_are_payloads_too() -> None:

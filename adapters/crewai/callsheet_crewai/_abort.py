@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from crewai.hooks.dispatch import HookAborted
 
 from callsheet.adapters import Scope, Session, Violation, active_scope
@@ -25,22 +22,33 @@ class SessionAborted(HookAborted):
         self.violation = violation
 
 
-@contextmanager
-def aborting() -> Iterator[None]:
-    """Turn a violation raised inside into what CrewAI stops for."""
-    try:
-        yield
-    except Violation as violation:
-        raise SessionAborted(violation) from None
+class aborting:  # noqa: N801 - used as a function
+    """Turn a violation raised inside into what CrewAI stops for.
+
+    A class, because every model call and tool call passes here several times.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Violation):
+            raise SessionAborted(error) from None
 
 
 def current_scope() -> Scope | None:
     """Give the scope of the running code, or None without a session."""
-    with aborting():
+    try:
         return active_scope()
+    except Violation as violation:
+        raise SessionAborted(violation) from None
 
 
 def stop_if_over(session: Session, what: str) -> None:
     """Stop CrewAI here when the session is closed or a promise was broken in it."""
-    with aborting():
+    try:
         session.require_open(what)
+    except Violation as violation:
+        raise SessionAborted(violation) from None

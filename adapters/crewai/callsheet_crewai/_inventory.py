@@ -11,7 +11,7 @@ from crewai.utilities.string_utils import sanitize_tool_name
 
 from callsheet.adapters import Inventory
 from callsheet_crewai._objects import reachable
-from callsheet_crewai._tools import aliases
+from callsheet_crewai._requests import aliases
 
 # What CrewAI hands an agent itself while it runs.
 _OPEN_ENDED = ("apps", "knowledge", "knowledge_sources", "mcps", "memory", "multimodal", "skills")

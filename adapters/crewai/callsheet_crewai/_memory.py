@@ -7,6 +7,8 @@ from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any
 
+from crewai.memory.types import MemoryRecord
+
 from callsheet_crewai._abort import current_scope
 
 
@@ -29,6 +31,18 @@ def empty(answer: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return method
 
     return replace
+
+
+def forgetful(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `Memory.remember`: it gives the record it would have kept."""
+
+    @wraps(original)
+    def remember(self: Any, content: str, *args: Any, **kwargs: Any) -> Any:
+        if not _is_scripted():
+            return original(self, content, *args, **kwargs)
+        return None if self.read_only else MemoryRecord(content=content)
+
+    return remember
 
 
 def _fresh(answer: Any) -> Any:

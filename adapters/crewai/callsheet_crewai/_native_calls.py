@@ -10,7 +10,7 @@ from crewai.utilities.agent_utils import extract_tool_call_info
 
 from callsheet_crewai._abort import current_scope, stop_if_over
 from callsheet_crewai._asked import Asked, carrying_out, settle
-from callsheet_crewai._tools import fresh
+from callsheet_crewai._functions import answered_function
 
 
 def executed_call(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,4 +69,4 @@ def _asked(tool_call: Any) -> Asked | None:
 
 def _refreshed(functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
     # A planning agent keeps the step executor of its first run, and with it the methods of that time.
-    return {name: fresh(function) for name, function in functions.items()}
+    return {name: answered_function(name, function) for name, function in functions.items()}

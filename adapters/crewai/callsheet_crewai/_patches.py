@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextvars import Context
 from functools import wraps
@@ -10,18 +11,23 @@ from typing import Any
 
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, any_session_open
 from callsheet_crewai._cache import private_add, private_read
-from callsheet_crewai._mcp import mocked_mcp_tools
-from callsheet_crewai._memory import empty
+from callsheet_crewai._functions import FunctionSlot
+from callsheet_crewai._mcp import mocked_tools, started_server
+from callsheet_crewai._memory import empty, forgetful
 from callsheet_crewai._models import (
     answered_acall,
     answered_call,
+    answered_instructor,
     counted_offline,
     given_abilities,
     judged_functions,
+    no_client,
     with_headers,
 )
 from callsheet_crewai._native_calls import executed_call, executed_step_call
+from callsheet_crewai._outcomes import judged_output
 from callsheet_crewai._people import asked_by_flow, asked_person, asked_person_async
+from callsheet_crewai._places import aplaced, placed, placed_method
 from callsheet_crewai._runs import (
     adelegated_run,
     afinishing,
@@ -32,7 +38,7 @@ from callsheet_crewai._runs import (
     kickoff_run,
     task_run,
 )
-from callsheet_crewai._silence import locks_in_storage
+from callsheet_crewai._silence import locks_in_storage, unasked
 from callsheet_crewai._text_calls import aused, parsed_call, used
 from callsheet_crewai._tools import answered, answered_ainvoke, answered_invoke, claimed_in_session
 
@@ -53,8 +59,6 @@ def _outside_sessions(original: Callable[..., Any]) -> Callable[..., Any]:
 
 # Module, class or None for the module itself, attribute, replacement.
 _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
-    ("tools.structured_tool", "CrewStructuredTool", "invoke", answered_invoke),
-    ("tools.structured_tool", "CrewStructuredTool", "ainvoke", answered_ainvoke),
     ("tools.base_tool", "BaseTool", "_claim_usage", claimed_in_session),
     ("tools.tool_usage", "ToolUsage", "parse_tool_calling", parsed_call),
     ("tools.tool_usage", "ToolUsage", "use", used),
@@ -62,6 +66,8 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("agents.cache.cache_handler", "CacheHandler", "add", private_add),
     ("agents.cache.cache_handler", "CacheHandler", "read", private_read),
     ("agents.step_executor", None, "execute_single_native_tool_call", executed_step_call),
+    ("utilities.internal_instructor", "InternalInstructor", "_create_instructor_client", no_client),
+    ("utilities.internal_instructor", "InternalInstructor", "to_pydantic", answered_instructor),
     ("llms.base_llm", "BaseLLM", "_handle_tool_execution", judged_functions),
     ("events.event_bus", "CrewAIEventsBus", "_ensure_executor_initialized", _outside_sessions),
     ("task", "Task", "_execute_core", task_run),
@@ -70,18 +76,32 @@ _FIXED: tuple[tuple[str, str | None, str, Replace], ...] = (
     ("agent.core", "Agent", "aexecute_task", adelegated_run),
     ("agent.core", "Agent", "kickoff", kickoff_run),
     ("agent.core", "Agent", "kickoff_async", akickoff_run),
-    ("agent.core", "Agent", "get_mcp_tools", mocked_mcp_tools),
+    ("agent.core", "Agent", "get_mcp_tools", mocked_tools),
+    ("agent.core", "Agent", "get_platform_tools", mocked_tools),
     ("lite_agent", "LiteAgent", "kickoff", kickoff_run),
     ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input", asked_person),
     ("core.providers.human_input", "SyncHumanInputProvider", "_prompt_input_async", asked_person_async),
     ("flow.runtime", "Flow", "_request_human_feedback", asked_by_flow),
     ("flow.async_feedback.providers", "ConsoleProvider", "request_feedback", asked_by_flow),
     ("flow.async_feedback.providers", "ConsoleProvider", "request_input", asked_by_flow),
+    ("task", None, "process_guardrail", judged_output),
+    ("agent.core", None, "process_guardrail", judged_output),
+    ("lite_agent", None, "process_guardrail", judged_output),
+    ("task", "Task", "execute_async", placed),
+    ("crew", "Crew", "kickoff_async", aplaced),
+    ("flow.runtime", "Flow", "_execute_method", placed_method),
+    (
+        "events.listeners.tracing.first_time_trace_handler",
+        "FirstTimeTraceHandler",
+        "handle_execution_completion",
+        unasked,
+    ),
     ("crew", "Crew", "kickoff", finishing),
+    ("crew", "Crew", "replay", finishing),
     ("crew", "Crew", "akickoff", afinishing),
     ("flow.runtime", "Flow", "kickoff_async", afinishing),
     ("memory.unified_memory", "Memory", "recall", empty([])),
-    ("memory.unified_memory", "Memory", "remember", empty(None)),
+    ("memory.unified_memory", "Memory", "remember", forgetful),
     ("memory.unified_memory", "Memory", "remember_many", empty([])),
     ("memory.unified_memory", "Memory", "extract_memories", empty([])),
     ("knowledge.knowledge", "Knowledge", "query", empty([])),
@@ -98,6 +118,7 @@ _EXECUTORS = (
 )
 
 _TOOL_METHODS: dict[str, Replace] = dict.fromkeys(("run", "arun", "_run", "_arun"), answered)
+_STRUCTURED_METHODS: dict[str, Replace] = {"invoke": answered_invoke, "ainvoke": answered_ainvoke}
 _MODEL_METHODS: dict[str, Replace] = {
     "call": answered_call,
     "acall": answered_acall,
@@ -118,16 +139,28 @@ def patches() -> Iterator[Patch]:
     for path, owner, name, replace in _FIXED:
         yield _patch(_found(path, owner), name, replace)
     yield from _executor_patches()
+    yield from _server_patches()
+    for module, tool in (("tools.base_tool", "Tool"), ("tools.structured_tool", "CrewStructuredTool")):
+        # A pydantic field is no class attribute, so nothing is there to be looked for.
+        yield Patch(_found(module, tool), "func", lambda _: FunctionSlot())
     for module in (_core("printer"), _found("events.utils.console_formatter", None)):
         yield _patch(module, "should_suppress_console_output", _silent)
     yield Patch(_core("lock_store"), "tempfile", locks_in_storage)
     for base, methods in (
         (_found("tools.base_tool", "BaseTool"), _TOOL_METHODS),
+        (_found("tools.structured_tool", "CrewStructuredTool"), _STRUCTURED_METHODS),
         (_found("llms.base_llm", "BaseLLM"), _MODEL_METHODS),
     ):
         for cls in _with_subclasses(base):
             yield from _class_patches(cls, methods)
         yield Patch(base, "__init_subclass__", _watching(base, methods))
+
+
+def _server_patches() -> Iterator[Patch]:
+    """Give the one of crewai-tools, where that is imported."""
+    module = sys.modules.get("crewai_tools.adapters.mcp_adapter")
+    if module is not None and hasattr(module, "MCPServerAdapter"):
+        yield _patch(module.MCPServerAdapter, "start", started_server)
 
 
 def _executor_patches() -> Iterator[Patch]:
@@ -162,6 +195,10 @@ def _watching(base: Any, methods: dict[str, Replace]) -> Replace:
                 super(base, cls).__init_subclass__(**kwargs)
             for patch in _class_patches(cls, methods):
                 PATCHES.add(patch)
+            if cls.__module__.startswith("crewai_tools."):
+                # Imported inside the session, it has its servers before its tools.
+                for patch in _server_patches():
+                    PATCHES.add(patch)
 
         return classmethod(watching)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from callsheet.adapters import Scope, ToolRequest
 from callsheet_crewai._abort import aborting, current_scope
+from callsheet_crewai._places import run_of
 
 NAME = "human_input"
 
@@ -53,6 +54,4 @@ def asked_by_flow(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _request(scope: Scope) -> ToolRequest:
-    return ToolRequest(
-        name=NAME, args={}, agent=scope.run.agent if scope.run is not None else None, kind="hosted"
-    )
+    return ToolRequest(name=NAME, args={}, agent=run_of(scope).agent, kind="hosted")

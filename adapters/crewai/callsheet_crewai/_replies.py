@@ -25,8 +25,8 @@ def writes_calls(messages: Sequence[Any]) -> bool:
     return any(_WRITES_CALLS.search(text) for text in _texts(messages))
 
 
-def spoken(reply: ModelReply, *, agent: str | None, tools: Any, messages: Any, response_model: Any) -> Any:
-    """Give a scripted reply the way this call's answer is read: a list of calls, text, or a model.
+def spoken(reply: ModelReply, *, agent: str | None, tools: Any, messages: Any) -> Any:
+    """Give a scripted reply the way this call's answer is read: a list of calls or text.
 
     Raises:
         ScriptError: The reply is one that this call can not have.
@@ -42,11 +42,18 @@ def spoken(reply: ModelReply, *, agent: str | None, tools: Any, messages: Any, r
     if reply.tool_calls:
         return _spoken_calls(reply, agent, tools, messages)
     text = said(reply)
-    if response_model is not None:
-        return BaseLLM._validate_structured_output(text, response_model)
     if tools or _ENDS_FORMALLY in text or not writes_calls(messages):
         return text
     return f"Thought: I now can give a great answer\n{_ENDS_FORMALLY} {text}"
+
+
+def structured(text: str, wanted: type[BaseModel]) -> str | BaseModel:
+    """Give a structured answer as CrewAI's own models do.
+
+    Raises:
+        ValueError: The text is none.
+    """
+    return BaseLLM._validate_structured_output(text, wanted)
 
 
 def said(reply: ModelReply) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 from callsheet.adapters import RunRecord, Scope, TraceEntry, described, message_text
 from callsheet_crewai._abort import SessionAborted, current_scope, stop_if_over
 from callsheet_crewai._inventory import tool_names
+from callsheet_crewai._outcomes import note_task
+from callsheet_crewai._places import in_place, is_executor, next_place
 from callsheet_crewai._streaming import is_unfinished
 
 
@@ -21,8 +23,10 @@ def task_run(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = current_scope()
         if scope is None or (agent or self.agent) is None:
             return original(self, agent, context, tools)
-        with _run(scope, agent or self.agent, self.description, tools):
-            return original(self, agent, context, tools)
+        with _run(scope, agent or self.agent, self.description, tools) as run:
+            output = original(self, agent, context, tools)
+            note_task(scope, run, self, output)
+        return output
 
     return _execute_core
 
@@ -35,8 +39,10 @@ def atask_run(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = current_scope()
         if scope is None or (agent or self.agent) is None:
             return await original(self, agent, context, tools)
-        with _run(scope, agent or self.agent, self.description, tools):
-            return await original(self, agent, context, tools)
+        with _run(scope, agent or self.agent, self.description, tools) as run:
+            output = await original(self, agent, context, tools)
+            note_task(scope, run, self, output)
+        return output
 
     return _aexecute_core
 
@@ -99,7 +105,7 @@ def akickoff_run(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def finishing(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace `Crew.kickoff`, whose answer is the session's unless a later one is."""
+    """Replace `Crew.kickoff` and `Crew.replay`, whose answer is the session's unless a later one is."""
 
     @wraps(original)
     def kickoff(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -107,7 +113,8 @@ def finishing(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is None:
             return original(self, *args, **kwargs)
         stop_if_over(scope.session, "A kickoff")
-        return _finished(scope, scope.run, original(self, *args, **kwargs))
+        with in_place(scope):
+            return _finished(scope, scope.run, original(self, *args, **kwargs))
 
     return kickoff
 
@@ -117,11 +124,11 @@ def afinishing(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(original)
     async def kickoff(self: Any, *args: Any, **kwargs: Any) -> Any:
-        scope = current_scope()
-        if scope is None or _is_executor(self):
+        if is_executor(self) or (scope := current_scope()) is None:
             return await original(self, *args, **kwargs)
         stop_if_over(scope.session, "A kickoff")
-        return _finished(scope, scope.run, await original(self, *args, **kwargs))
+        with in_place(scope):
+            return _finished(scope, scope.run, await original(self, *args, **kwargs))
 
     return kickoff
 
@@ -131,9 +138,10 @@ def _run(scope: Scope, agent: Any, asked: str, tools: Any) -> Iterator[RunRecord
     session, role = scope.session, agent.role.strip()
     stop_if_over(session, f"A run of agent {role!r}")
     session.note_tools(role, tool_names(tools or agent.tools))
-    run = session.open_run(agent=role, opening=[TraceEntry("user", asked)])
+    place = next_place(scope)
+    run = session.open_run(agent=role, opening=[TraceEntry("user", asked)], order=place)
     try:
-        with session.inside(run):
+        with session.inside(run, place=place):
             yield run
     except BaseException as error:
         run.error = described(error.violation if isinstance(error, SessionAborted) else error)
@@ -169,8 +177,3 @@ def _inside_a_loop() -> bool:
     from crewai.utilities.agent_utils import is_inside_event_loop
 
     return is_inside_event_loop()
-
-
-def _is_executor(flow: Any) -> bool:
-    # CrewAI writes its own agent loop and its memory as flows.
-    return type(flow).__module__.partition(".")[0] == "crewai"

@@ -8,8 +8,9 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -41,6 +42,20 @@ def import_crewai() -> None:
     with _home(storage), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import_module("crewai")
+
+
+def unasked(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `FirstTimeTraceHandler.handle_execution_completion`, which asks someone for consent.
+
+    Whether it will is settled when CrewAI is imported, which may have been before this package was.
+    """
+
+    @wraps(original)
+    def handle_execution_completion(self: Any) -> None:
+        if not any_session_open():
+            original(self)
+
+    return handle_execution_completion
 
 
 def locks_in_storage(original: Any) -> Any:

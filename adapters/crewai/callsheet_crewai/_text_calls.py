@@ -71,7 +71,10 @@ def aused(original: Callable[..., Any]) -> Callable[..., Any]:
 def _written(scope: Scope, usage: Any) -> CallRecord | None:
     if scope.run is None or usage.action is None:
         return None
-    return scope.run.next_unanswered(sanitize_tool_name(usage.action.tool))
+    # Past the latest reply, because a function-calling model may have been asked to read the call first.
+    calls = next((reply.calls for reply in scope.run.replies_backwards() if reply.calls), [])
+    name = sanitize_tool_name(usage.action.tool)
+    return next((call for call in calls if call.name == name and not call.attempts), None)
 
 
 def _asked(scope: Scope, usage: Any) -> Asked | None:

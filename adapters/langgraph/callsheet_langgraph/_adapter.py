@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -13,9 +14,10 @@ from langgraph.pregel import Pregel
 
 from callsheet.adapters import AgentResult, BaseAdapter, Inventory, Session
 from callsheet_langgraph._inventory import inventory
+from callsheet_langgraph._isolation import introduce
 from callsheet_langgraph._messages import with_history
 from callsheet_langgraph._outcome import messages_in
-from callsheet_langgraph._patches import PATCHES
+from callsheet_langgraph._patches import PATCHES, add_late
 
 
 class LangGraphAdapter(BaseAdapter[Any]):
@@ -40,12 +42,26 @@ class LangGraphAdapter(BaseAdapter[Any]):
         """Say whether an object is a compiled graph, bare or with a config bound to it."""
         return isinstance(_unbound(agent), Pregel)
 
+    def session(self, **options: Any) -> Session:
+        """Give a session to open around any code that reaches the graph.
+
+        Args:
+            **options: `tools`, `headers`, `metadata` and `strict`, as every adapter has them.
+        """
+        session = super().session(**options)
+        introduce(session)
+        return session
+
     def turn_options(self, result: AgentResult) -> dict[str, Any]:
         """Give the thread of the run so far, or its messages as history where the graph keeps none."""
         thread = result.metadata.get("thread_id")
         if thread is not None:
             return {"config": {"configurable": {"thread_id": thread}}}
         return {"history": messages_in(result.native) or result.to_messages()}
+
+    def _around(self) -> AbstractContextManager[Any]:
+        add_late()
+        return super()._around()
 
     def _inventory(self) -> Inventory:
         return inventory(_unbound(self.agent))

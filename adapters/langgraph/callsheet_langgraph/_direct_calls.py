@@ -13,8 +13,8 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope
-from callsheet_langgraph._call_sites import direct_calls
+from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope, kept_in_reach
+from callsheet_langgraph._call_sites import direct_calls, function_of, is_tool_body
 from callsheet_langgraph._traits import kind_of, runs_unmocked, visible_args
 
 
@@ -35,7 +35,8 @@ class FunctionSlot:
         if tool is None:
             return self
         own = vars(tool).get(self._name)
-        if own is None or active_scope() is None:
+        # Reading asks nothing of a session: agents are built outside of them, in other threads too.
+        if own is None or kept_in_reach() is None:
             return own
         return _asking_async(tool, own) if inspect.iscoroutinefunction(own) else _asking(tool, own)
 
@@ -43,15 +44,24 @@ class FunctionSlot:
         vars(tool)[self._name] = value
 
 
-def refuse_direct_calls(session: Session, graph: Any, node: str) -> None:
-    """Refuse a node whose code calls the function of a tool by its name.
+def refuse_direct_calls(session: Session, graph: Any, task: Any) -> None:
+    """Refuse a node or task that calls the function of a tool by its name, or is one.
+
+    Args:
+        session: The session.
+        graph: The graph.
+        task: The node, or the task its code started.
 
     Raises:
         UnmockedToolError: The function would run for real, whatever the tool's mock says.
     """
     if session.lets_real_run or graph is None:
         return
-    called = direct_calls(graph).get(node)
+    node, called = task.name, None
+    if node in graph.nodes:
+        called = direct_calls(graph).get(node)
+    elif is_tool_body(function := function_of(task.proc)):
+        called = function.__name__
     if called is None:
         return
     violation = UnmockedToolError(

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
 
-from callsheet.adapters import Session, active_scope
+from callsheet.adapters import Session, kept_in_reach
 
+_SESSION = "langgraph session"
 _scratch: WeakKeyDictionary[Any, dict[int, ScratchSaver]] = WeakKeyDictionary()
 _caches: WeakKeyDictionary[Session, InMemoryCache[Any]] = WeakKeyDictionary()
 
@@ -37,8 +38,8 @@ class SaverSlot:
         own = vars(graph).get("checkpointer", self._default)
         if not isinstance(own, BaseCheckpointSaver) or isinstance(own, ScratchSaver):
             return own
-        scope = active_scope()
-        return own if scope is None else scratch_of(scope.session, own)
+        session = _session_in_reach()
+        return own if session is None else scratch_of(session, own)
 
     def __set__(self, graph: Any, value: Any) -> None:
         vars(graph)["checkpointer"] = value
@@ -58,8 +59,8 @@ class CacheSlot:
         if graph is None:
             return self._default
         own = vars(graph).get("cache", self._default)
-        scope = active_scope() if own is not None else None
-        return own if scope is None else _caches.setdefault(scope.session, InMemoryCache())
+        session = _session_in_reach() if own is not None else None
+        return own if session is None else _caches.setdefault(session, InMemoryCache())
 
     def __set__(self, graph: Any, value: Any) -> None:
         vars(graph)["cache"] = value
@@ -135,6 +136,17 @@ class ScratchSaver(InMemorySaver):
                 (channel, value) for task_id, channel, value in saved.pending_writes or () if task_id == task
             ]
             self.put_writes(kept, writes, task)
+
+
+def introduce(session: Session) -> None:
+    """Let what a session keeps lead to the session."""
+    session.kept[_SESSION] = ref(session)
+
+
+def _session_in_reach() -> Session | None:
+    """Give the session of the running code, or None where it can not be told: a run will be refused there."""
+    found = (kept_in_reach() or {}).get(_SESSION)
+    return None if found is None else found()
 
 
 def scratch_of(session: Session, own: BaseCheckpointSaver[Any]) -> ScratchSaver:

@@ -42,8 +42,17 @@ def text_of(message: BaseMessage) -> str:
 
 def openai_messages(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     """Give OpenAI-style messages for a model request."""
-    told: Any = convert_to_openai_messages(list(messages))
-    return list(told)
+    return [openai_message(message) for message in messages]
+
+
+def openai_message(message: BaseMessage) -> dict[str, Any]:
+    """Give a message OpenAI-style; of blocks OpenAI does not know, the text."""
+    try:
+        told: dict[str, Any] = convert_to_openai_messages(message)
+    except ValueError:
+        # langchain-core 1.0 refuses them.
+        told = convert_to_openai_messages(message.model_copy(update={"content": text_of(message)}))
+    return told
 
 
 def with_history(history: Iterable[Any]) -> list[BaseMessage]:
@@ -58,21 +67,27 @@ def opening(given: Any) -> list[TraceEntry]:
     if isinstance(given, str):
         return [TraceEntry("user", given)]
     messages = given.get("messages") if isinstance(given, Mapping) else given
-    for message in reversed(_listed(messages)):
-        role, content = _role_and_content(message)
+    for message in reversed(listed_messages(messages)):
+        role, content = role_and_content(message)
         if role in ("user", "human"):
             return [TraceEntry("user", message_text(content))]
     return []
 
 
-def calls_of(message: AIMessage, agent: str | None) -> list[CallRecord]:
-    """Give the calls a reply asks for, the provider's own tools first, which ran before it was told."""
+def calls_of(message: AIMessage, agent: str | None, written: Mapping[str, str]) -> list[CallRecord]:
+    """Give the calls a reply asks for, the provider's own tools first, which ran before it was told.
+
+    Args:
+        message: The reply.
+        agent: The agent's name.
+        written: Arguments that are no JSON, by the id of their call: LangChain repairs them when it streams.
+    """
     asked = [
         CallRecord(
             str(call["id"]),
             call["name"],
             args=call["args"],
-            raw_args=json.dumps(call["args"], default=str),
+            raw_args=written.get(str(call["id"])),
             agent=agent,
         )
         for call in message.tool_calls
@@ -125,8 +140,16 @@ def latest_told(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return list(messages)
 
 
+def note_written(call: CallRecord) -> None:
+    """Note what the model wrote for a call that was refused; LangChain keeps it only parsed."""
+    if call.raw_args is None:
+        call.raw_args = json.dumps(call.metadata.get("written_args", call.args), default=str)
+
+
 def _note_untouched(call: CallRecord, message: ToolMessage, known: frozenset[str]) -> None:
     failed = message.status == "error"
+    if failed:
+        note_written(call)
     if call.kind == "output":
         call.outcome = "invalid" if failed else "success"
     elif failed:
@@ -173,7 +196,8 @@ def _without_empty_content(message: Any) -> Any:
     return message
 
 
-def _listed(messages: Any) -> Sequence[Any]:
+def listed_messages(messages: Any) -> Sequence[Any]:
+    """Give what stands for messages as a sequence; one message may stand alone."""
     match messages:
         case (str(), str()):
             # One message as a pair of role and content.
@@ -183,7 +207,8 @@ def _listed(messages: Any) -> Sequence[Any]:
     return () if messages is None else (messages,)
 
 
-def _role_and_content(message: Any) -> tuple[str, Any]:
+def role_and_content(message: Any) -> tuple[str, Any]:
+    """Give who says what in a message of any form LangChain takes."""
     match message:
         case BaseMessage():
             return message.type, message.content

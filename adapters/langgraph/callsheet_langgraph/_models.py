@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
+from pydantic import BaseModel
 
 from callsheet.adapters import ModelRequest, Scope, active_scope
 from callsheet_langgraph._messages import calls_of, latest_told, note_told, text_of, usage_of
@@ -17,6 +19,9 @@ from callsheet_langgraph._places import Place, order_of
 from callsheet_langgraph._scripted_model import scripted
 from callsheet_langgraph._structured import offered_names, output_tools
 
+_NAMES = ("model_name", "model", "model_id", "deployment_name")
+_HEADERS = ("default_headers",)
+_attributes: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
 # A model that is being asked asks itself again on the way; that is one call.
 _asking: ContextVar[bool] = ContextVar("callsheet_asking_model", default=False)
 
@@ -136,6 +141,7 @@ class ModelCall:
         session.require_open("A model call")
         self._session = session
         self._filed = False
+        self._written: dict[str, str] = {}
         self._run = scope.run or session.recording.outside
         self._place: Place | None = place
         self._order = order_of(place, scope.run)
@@ -149,7 +155,9 @@ class ModelCall:
         note_told(session, latest_told(messages), self._tools)
         self.model = model
         if session.model is not None:
-            self.model = scripted(model, scope, self._tools, name=name, headers=headers)
+            self.model = scripted(
+                model, scope, self._tools, name=name, headers=headers, written=self._written
+            )
         else:
             self.model = session.native_model if session.native_model is not None else model
             if session.headers:
@@ -170,7 +178,7 @@ class ModelCall:
             return
         self._filed = True
         agent = self._place.speaker if self._place is not None else None
-        calls = calls_of(message, agent)
+        calls = calls_of(message, agent, self._written)
         outputs = output_tools(self.options, self._tools)
         for call in calls:
             if call.name in outputs:
@@ -218,7 +226,7 @@ class ModelCall:
 
 def model_name(model: Any) -> str:
     """Give the name of the model a chat model is configured to ask."""
-    for attribute in ("model_name", "model", "model_id", "deployment_name"):
+    for attribute in _present(model, _NAMES):
         name = getattr(model, attribute, None)
         if isinstance(name, str) and name:
             return name
@@ -226,8 +234,27 @@ def model_name(model: Any) -> str:
 
 
 def _headers(model: BaseChatModel, options: dict[str, Any]) -> dict[str, str]:
-    configured = getattr(model, "default_headers", None) or {}
-    return {**configured, **(options.get("extra_headers") or {})}
+    configured = [getattr(model, attribute, None) or {} for attribute in _present(model, _HEADERS)]
+    return {**(configured[0] if configured else {}), **(options.get("extra_headers") or {})}
+
+
+def _present(model: Any, attributes: tuple[str, ...]) -> list[str]:
+    """Give those of the attributes that a model may have: asking it for what it has not is slow."""
+    model_class = type(model)
+    known = _attributes.get(model_class)
+    if known is None:
+        known = _attributes[model_class] = frozenset(_declared(model_class))
+    return [name for name in attributes if name in known]
+
+
+def _declared(model_class: Any) -> Iterator[str]:
+    fields = model_class.model_fields
+    has_more = model_class.model_config.get("extra") == "allow" or any(
+        "__getattr__" in vars(base) for base in model_class.__mro__ if base is not BaseModel
+    )
+    for name in (*_NAMES, *_HEADERS):
+        if has_more or name in fields or hasattr(model_class, name):
+            yield name
 
 
 def _streams(model: Any, options: dict[str, Any], *, async_api: bool) -> bool:

@@ -14,9 +14,20 @@ from langgraph.pregel.remote import RemoteGraph
 from langsmith import utils as langsmith
 
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
-from callsheet_langgraph import _models, _overrides, _remote, _runs, _tasks, _tools
+from callsheet_langgraph import (
+    _model_overrides,
+    _models,
+    _overrides,
+    _remote,
+    _retries,
+    _runs,
+    _shell,
+    _tasks,
+    _tools,
+)
 from callsheet_langgraph._direct_calls import FunctionSlot
 from callsheet_langgraph._isolation import CacheSlot, SaverSlot
+from callsheet_langgraph._subclasses import watching
 
 FLOOR = (1, 0, 0)
 
@@ -31,6 +42,10 @@ def patches() -> Iterator[Patch]:
     yield _patch(BaseTool, "run", _tools.answered_run)
     yield _patch(BaseTool, "arun", _tools.answered_arun)
     yield from _overrides.patches()
+    yield Patch(BaseTool, "__init_subclass__", watching(BaseTool, _overrides.patches_of, PATCHES.add))
+    yield from _model_overrides.patches()
+    watch_models = watching(BaseChatModel, _model_overrides.patches_of, PATCHES.add)
+    yield Patch(BaseChatModel, "__init_subclass__", watch_models)
     for tool_class in (StructuredTool, Tool):
         for name in ("func", "coroutine"):
             yield Patch(tool_class, name, partial(_slot, name))
@@ -53,9 +68,16 @@ def patches() -> Iterator[Patch]:
     yield _patch(_loop.PregelLoop, "_suppress_interrupt", _runs.recorded_exit)
     yield _patch(_runner, "run_with_retry", _tasks.placed_task)
     yield _patch(_runner, "arun_with_retry", _tasks.placed_async_task)
+    yield from _retries.patches()
     for name, replacement in _remote.REPLACEMENTS.items():
         yield _patch(RemoteGraph, name, replacement)
     yield _patch(langsmith, "tracing_is_enabled", _untraced)
+
+
+def add_late() -> None:
+    """Replace what was not loaded yet when the other patches were put in place."""
+    for patch in (*_retries.middleware_patches(), *_shell.patches()):
+        PATCHES.add(patch)
 
 
 def _slot(name: str, _: Any) -> FunctionSlot:

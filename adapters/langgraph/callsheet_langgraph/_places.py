@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from callsheet.adapters import CallRecord, ReplyRecord, RunRecord
@@ -28,6 +29,7 @@ class Place:
         node: The node's name, or None for the graph itself.
         outer: The node the graph runs in, or None at the top and under a tool call.
         timeout: Seconds after which the framework gives the node up, or None.
+        trail: The names of the nodes around and of the node itself, joined by colons.
     """
 
     graph: Any
@@ -37,6 +39,7 @@ class Place:
     node: str | None = None
     outer: Place | None = None
     timeout: float | None = None
+    trail: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     _children: int = 0
 
@@ -100,5 +103,22 @@ def unanswered_call(
     return next((call for call in asked if call.args == args), asked[0] if asked else None)
 
 
+def path_text(path: tuple[Any, ...]) -> str:
+    """Give a task's path as a text that sorts as the paths do: nodes by name, sent tasks by number."""
+    match path:
+        case ("__pregel_pull", str(name)):
+            return name
+    return "/".join(_flat(path)).removeprefix("__pregel_pull/")
+
+
+def _flat(path: tuple[Any, ...]) -> Iterator[str]:
+    for part in path:
+        if isinstance(part, tuple):
+            yield from _flat(part)
+        elif not isinstance(part, bool):
+            yield f"{part:06}" if isinstance(part, int) else str(part)
+
+
+@lru_cache(maxsize=4096)
 def _plain(part: object) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", str(part)).strip("_")

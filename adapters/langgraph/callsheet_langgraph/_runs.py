@@ -15,6 +15,7 @@ from callsheet_langgraph._inventory import agent_name, own_tools
 from callsheet_langgraph._messages import note_told, opening
 from callsheet_langgraph._outcome import final_output, final_text, messages_in
 from callsheet_langgraph._places import Place, order_of
+from callsheet_langgraph._turns import open_turn, turn_of
 
 # The run a batch keeps for one of its inputs, so that runs are told in the order of the inputs.
 _RESERVED = "__callsheet_run"
@@ -122,7 +123,7 @@ def recorded_exit(original: Callable[..., Any]) -> Callable[..., Any]:
         suppressed = original(self, *error)
         scope = active_scope()
         if scope is not None and scope.run is not None and (error[0] is None or suppressed):
-            _note_end(scope, scope.run, self)
+            _note_end(scope, scope.run, self, interrupted=error[0] is not None)
         return suppressed
 
     return _suppress_interrupt
@@ -155,10 +156,11 @@ class GraphRun:
         outer = around if is_node else None
         order = outer.child_order(outer.begin_child(), name) if outer is not None else ()
         agent = agent_name(graph, within=outer.node if outer is not None else None)
-        place = Place(graph, agent, own_tools(graph), order, outer=outer)
+        trail = outer.trail if outer is not None else ""
+        place = Place(graph, agent, own_tools(graph), order, outer=outer, trail=trail)
         if is_node and scope.run is not None:
             return cls(session, scope.run, place, is_own=False), config
-        run = reserved or session.open_run(agent=agent or name, opening=opening(given))
+        run = reserved or _opened(session, given, agent or name)
         return cls(session, run, place, is_own=True), config
 
     @contextmanager
@@ -212,17 +214,23 @@ class GraphRun:
             self._run.error = described(error)
 
 
-def _note_end(scope: Scope, run: RunRecord, loop: Any) -> None:
+def _note_end(scope: Scope, run: RunRecord, loop: Any, *, interrupted: bool) -> None:
     place: Place | None = scope.place
     if place is None:
         return
     note_told(scope.session, messages_in(loop.output), place.tools)
-    if loop.status in ("interrupt_before", "interrupt_after"):
+    stopped = loop.status in ("interrupt_before", "interrupt_after")
+    if stopped:
         waiting = ", ".join(sorted(task.name for task in loop.tasks.values()))
         run.add(TraceEntry("interrupt", waiting, metadata={"status": loop.status}), order_of(None, run))
     if place.outer is None and run.parent is None:
         output = loop.output
         scope.session.finish(response=final_text(output), output=final_output(output), native=output)
+        turn = turn_of(scope.session, run)
+        if turn is not None and stopped:
+            turn.stopped()
+        elif turn is not None and not interrupted:
+            turn.ended(output)
 
 
 def _is_inside(scope: Scope, graph: Any) -> bool:
@@ -235,9 +243,16 @@ def _reserved(scope: Scope, graph: Any, inputs: list[Any], config: Any) -> list[
     session = scope.session
     configs = get_config_list(config, len(inputs))
     for given, own in zip(inputs, configs, strict=True):
-        run = session.open_run(agent=agent_name(graph) or graph.get_name(), opening=opening(given))
+        run = _opened(session, given, agent_name(graph) or graph.get_name())
         own["configurable"] = {**own.get("configurable", {}), _RESERVED: run}
     return configs
+
+
+def _opened(session: Session, given: Any, agent: str) -> RunRecord:
+    run = session.open_run(agent=agent, opening=opening(given))
+    if run.parent is None:
+        open_turn(session, run, given)
+    return run
 
 
 def _taken(config: Any) -> tuple[RunRecord | None, Any]:

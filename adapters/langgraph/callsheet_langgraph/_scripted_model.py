@@ -21,7 +21,15 @@ from callsheet_langgraph._replies import ai_message, chunks
 from callsheet_langgraph._structured import offered_tools
 
 
-def scripted(model: Any, scope: Scope, tools: frozenset[str], *, name: str, headers: dict[str, str]) -> Any:
+def scripted(
+    model: Any,
+    scope: Scope,
+    tools: frozenset[str],
+    *,
+    name: str,
+    headers: dict[str, str],
+    written: dict[str, str],
+) -> Any:
     """Give a copy of a chat model that replies by the session's script.
 
     Args:
@@ -30,8 +38,9 @@ def scripted(model: Any, scope: Scope, tools: frozenset[str], *, name: str, head
         tools: The names of the graph's tools.
         name: The name of the model the graph is configured with.
         headers: The headers that would reach it.
+        written: Is given the arguments of calls that are no JSON, by the call's id.
     """
-    script = _Script(scope, tools, name, headers)
+    script = _Script(scope, tools, name, headers, written)
     copied = copy(model)
     vars(copied).update(
         _generate=script.generate,
@@ -50,12 +59,20 @@ def scripted(model: Any, scope: Scope, tools: frozenset[str], *, name: str, head
 class _Script:
     """The replies of one model call, in the four ways LangChain asks for them."""
 
-    def __init__(self, scope: Scope, tools: frozenset[str], name: str, headers: dict[str, str]) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        tools: frozenset[str],
+        name: str,
+        headers: dict[str, str],
+        written: dict[str, str],
+    ) -> None:
         self._session = scope.session
         self._place: Place | None = scope.place
         self._tools = tools
         self._name = name
         self._headers = headers
+        self._written = written
 
     def generate(
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **options: Any
@@ -104,6 +121,7 @@ class _Script:
     def _message(self, reply: ModelReply, options: dict[str, Any]) -> AIMessage:
         if reply.handoff is not None:
             reply = reply.with_handoff_call(self._handoff_tool(reply.handoff, options))
+        self._written.update({str(call.id): call.raw for call in reply.tool_calls if call.args is None})
         return ai_message(reply, options, self._tools, self._name)
 
     def _handoff_tool(self, target: str, options: dict[str, Any]) -> str:

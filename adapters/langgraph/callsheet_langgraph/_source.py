@@ -4,16 +4,39 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import textwrap
 from collections.abc import Callable
+from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 
 def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """Give the definition of a function, or None where there is no source to read."""
+    """Give the definition of a function, or None for a lambda and where there is no source to read."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, SyntaxError):  # no file, or a lambda in the middle of a line
         return None
     found = tree.body[0] if tree.body else None
     return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+def code_of(function: FunctionType) -> list[ast.AST]:
+    """Give a function's definition, or every lambda that begins where it does; nothing without a source."""
+    if function.__name__ != "<lambda>":
+        definition = definition_of(function)
+        return [] if definition is None else [definition]
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    return [found for found in _lambdas("".join(lines)) if found.lineno == code.co_firstlineno]
+
+
+@lru_cache(maxsize=32)
+def _lambdas(source: str) -> tuple[ast.Lambda, ...]:
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # a file that is no module, such as a notebook's
+        return ()
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Lambda))

@@ -1,10 +1,8 @@
-"""Nodes and tasks: where code runs, what interrupts it, and retries that do not wait."""
+"""Nodes and tasks: where code runs, and what interrupts it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -14,9 +12,13 @@ from langgraph.errors import GraphInterrupt
 
 from callsheet.adapters import RunRecord, Scope, TraceEntry, active_scope
 from callsheet_langgraph._direct_calls import refuse_direct_calls
-from callsheet_langgraph._places import Order, Place
+from callsheet_langgraph._places import Place, path_text
+from callsheet_langgraph._retries import impatient, without_waiting
 from callsheet_langgraph._tool_errors import TimedOut, timeout_error
+from callsheet_langgraph._turns import turn_of
 
+# What of a task's metadata the steps in it are told with.
+_NODE = ("langgraph_step", "langgraph_node")
 _interrupts: WeakKeyDictionary[RunRecord, set[str]] = WeakKeyDictionary()
 
 
@@ -29,7 +31,7 @@ def placed_task(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is None:
             return original(task, retry_policy, *args, **kwargs)
         with _in_place(scope, task):
-            return original(_impatient(task), _without_waiting(retry_policy), *args, **kwargs)
+            return original(impatient(task), without_waiting(retry_policy), *args, **kwargs)
 
     return run_with_retry
 
@@ -43,35 +45,51 @@ def placed_async_task(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is None:
             return await original(task, retry_policy, *args, **kwargs)
         with _in_place(scope, task):
-            return await original(_impatient(task), _without_waiting(retry_policy), *args, **kwargs)
+            return await original(impatient(task), without_waiting(retry_policy), *args, **kwargs)
 
     return arun_with_retry
 
 
-@contextmanager
-def _in_place(scope: Scope, task: Any) -> Iterator[None]:
-    session, run, around = scope.session, scope.run, scope.place
-    session.require_open(f"Node {task.name!r}")
-    place = _place(around, task)
-    refuse_direct_calls(session, place.graph, task.name)
-    try:
-        with session.inside(run, scope.call, place=place):
-            yield
-    except GraphInterrupt as interrupt:
-        if run is not None:
-            _note_interrupts(run, place, interrupt)
-        raise
-    except TimedOut as given_up:
-        raise timeout_error(task.name, given_up.seconds) from given_up
+class _in_place:  # noqa: N801 - used as a function
+    """Make the code inside belong to the place of a task, and note what interrupts it.
+
+    A class, because every node passes here and a generator costs more.
+    """
+
+    def __init__(self, scope: Scope, task: Any) -> None:
+        session = scope.session
+        session.require_open(f"Node {task.name!r}")
+        self._task = task
+        self._run = scope.run
+        self._place = _place(scope.place, task)
+        self._turn = turn_of(session, scope.run)
+        if self._turn is not None:
+            self._turn.visited(self._place.trail, self._place.order, task.id)
+        refuse_direct_calls(session, self._place.graph, task)
+        self._inside = session.inside(scope.run, scope.call, place=self._place)
+
+    def __enter__(self) -> None:
+        self._inside.__enter__()
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._inside.__exit__(None, None, None)
+        if isinstance(error, GraphInterrupt):
+            if self._run is not None:
+                _note_interrupts(self._run, self._place, error)
+            if self._turn is not None:
+                self._turn.interrupted(self._place.order, self._task.id)
+        elif isinstance(error, TimedOut):
+            raise timeout_error(self._task.name, error.seconds) from error
 
 
 def _place(around: Place | None, task: Any) -> Place:
     metadata = task.config.get("metadata") or {}
-    node = {key: metadata[key] for key in ("langgraph_step", "langgraph_node") if key in metadata}
+    node = {key: metadata[key] for key in _NODE if key in metadata}
     if around is None:
-        return Place(None, None, frozenset(), _order((), task, metadata), task.name, metadata=node)
+        order = (metadata.get("langgraph_step", 0), path_text(task.path))
+        return Place(None, None, frozenset(), order, task.name, trail=task.name, metadata=node)
     if around.node is None:
-        order = _order(around.order, task, metadata)
+        order = (*around.order, metadata.get("langgraph_step", 0), path_text(task.path))
     else:
         # The node's own code started a task, as the functional API does.
         number = around.begin_child(task.path[2])
@@ -84,31 +102,17 @@ def _place(around: Place | None, task: Any) -> Place:
         task.name,
         around.outer,
         _timeout(around, task),
-        node,
+        f"{around.trail}:{task.name}" if around.trail else task.name,
+        metadata=node,
     )
-
-
-def _order(before: Order, task: Any, metadata: dict[str, Any]) -> Order:
-    return (*before, metadata.get("langgraph_step", 0), _path(task.path))
-
-
-def _path(path: tuple[Any, ...]) -> str:
-    """Give a task's path as a text that sorts as the paths do: nodes by name, sent tasks by number."""
-    return "/".join(_flat(path)).removeprefix("__pregel_pull/")
-
-
-def _flat(path: tuple[Any, ...]) -> Iterator[str]:
-    for part in path:
-        if isinstance(part, tuple):
-            yield from _flat(part)
-        elif not isinstance(part, bool):
-            yield f"{part:06}" if isinstance(part, int) else str(part)
 
 
 def _timeout(around: Place, task: Any) -> float | None:
     # LangGraph 1.2 has timeouts of single nodes.
     policy = getattr(task, "timeout", None)
     limits = (around.graph.step_timeout, getattr(policy, "run_timeout", None))
+    if limits == (None, None):
+        return None
     seconds = [
         limit.total_seconds() if isinstance(limit, timedelta) else limit
         for limit in limits
@@ -125,14 +129,3 @@ def _note_interrupts(run: RunRecord, place: Place, interrupt: GraphInterrupt) ->
             known.add(raised.id)
             entry = TraceEntry("interrupt", raised.value, agent=place.speaker, metadata=place.metadata)
             run.add(entry, place.here)
-
-
-def _impatient(task: Any) -> Any:
-    return replace(task, retry_policy=_without_waiting(task.retry_policy)) if task.retry_policy else task
-
-
-def _without_waiting(policies: Any) -> Any:
-    """Give the policies with no pause between attempts; a test has nothing to wait for."""
-    if not policies:
-        return policies
-    return [policy._replace(initial_interval=0.0, max_interval=0.0, jitter=False) for policy in policies]

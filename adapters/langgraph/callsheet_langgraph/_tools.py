@@ -21,8 +21,9 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from callsheet.adapters import CallRecord, Scope, ToolRequest, active_scope
-from callsheet_langgraph._messages import text_of
+from callsheet_langgraph._messages import note_written, text_of
 from callsheet_langgraph._places import Place, order_of, unanswered_call
+from callsheet_langgraph._signatures import posing_as
 from callsheet_langgraph._tool_errors import as_framework_error
 from callsheet_langgraph._traits import destination, json_schema, kind_of, runs_unmocked, visible_args
 
@@ -118,16 +119,14 @@ class RunningCall:
         getattr(tool, "_injected_args_keys", None)
         run, arun = tool._run, tool._arun
 
-        @wraps(run)
         def _run(*args: Any, **kwargs: Any) -> Any:
             return self.answer(lambda: run(*args, **kwargs))
 
-        @wraps(arun)
         async def _arun(*args: Any, **kwargs: Any) -> Any:
             return await self.answer_async(lambda: arun(*args, **kwargs))
 
         clone = copy(tool)
-        vars(clone).update({"_run": _run, "_arun": _arun, _STAND_IN: True})
+        vars(clone).update({"_run": posing_as(run, _run), "_arun": posing_as(arun, _arun), _STAND_IN: True})
         return clone
 
     def answer(self, real: Callable[[], Any]) -> Any:
@@ -154,12 +153,16 @@ class RunningCall:
         if not self._asked:
             # The tool handles arguments it does not accept itself.
             self._note_invalid(self.record.seen_by_model or "")
+        elif self.record.outcome == "invalid":
+            note_written(self.record)
         return output
 
     def failed(self, error: BaseException) -> None:
         """Note an error that came before anyone was asked."""
         if not self._asked and isinstance(error, ValidationError):
             self._note_invalid(str(error))
+        elif self.record.outcome == "invalid":
+            note_written(self.record)
         elif isinstance(error, GraphBubbleUp) and self._asked:
             self.record.outcome, self.record.error = "interrupted", None
 
@@ -174,6 +177,7 @@ class RunningCall:
 
     def _note_invalid(self, problem: str) -> None:
         self.record.attempts += 1
+        note_written(self.record)
         self.record.outcome, self.record.error = "invalid", problem
 
     def _note_command(self, command: Command[Any]) -> None:

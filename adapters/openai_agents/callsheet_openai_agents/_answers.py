@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from callsheet.adapters import MockAnswerError
+from callsheet_openai_agents._decorated import closed_over
 
 # The types of one content item of a tool's output.
 _CONTENT = ("text", "image", "file")
@@ -94,22 +95,12 @@ def _typed(tool: FunctionTool, own: Any, answer: Any) -> Any:
 
 
 def _adapter(own: Any) -> TypeAdapter[Any] | None:
-    function = _decorated(own)
+    function = closed_over(own, "the_func")
     if function is None:
         return None
     called = function if inspect.isroutine(function) else type(function).__call__
     annotation = get_type_hints(called, include_extras=True).get("return", Any)
     return TypeAdapter(annotation) if any(map(_is_model, _parts(annotation))) else None
-
-
-def _decorated(own: Any) -> Any:
-    """Give the function that `function_tool` made a tool of, or None."""
-    implementation = getattr(own, "_invoke_tool_impl", None)
-    code, cells = getattr(implementation, "__code__", None), getattr(implementation, "__closure__", None)
-    if code is None or cells is None:
-        return None
-    found = dict(zip(code.co_freevars, cells, strict=True)).get("the_func")
-    return found.cell_contents if found is not None else None
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from callsheet.adapters import CallRecord, parse_arguments
+from callsheet.adapters import CallRecord, RunRecord, Session, parse_arguments
 
 # What an item of each type calls, where the item itself does not say.
 _NAMES = {
@@ -59,6 +59,15 @@ def recorded_calls(
     return calls
 
 
+def is_of_approved(call: CallRecord, session: Session, run: RunRecord) -> bool:
+    """Say whether a call carries out one that had to be approved first, which it then completes."""
+    approved = session.recording.find_call(call.metadata.get("approval_request_id"), run)
+    if approved is None:
+        return False
+    approved.outcome, approved.response, approved.error = call.outcome, call.response, call.error
+    return True
+
+
 def call_id(item: Any) -> str:
     """Give the id that joins an item to its output; a provider's own tools have but an item's."""
     return str(field(item, "call_id") or field(item, "id"))
@@ -106,6 +115,18 @@ def _local(item: Any) -> CallRecord:
     return CallRecord(call_id(item), name, args=local_arguments(item), metadata={"type": kind})
 
 
+def _asked_for_approval(item: Any) -> CallRecord:
+    return CallRecord(
+        item.id,
+        item.name,
+        args=parse_arguments(item.arguments),
+        raw_args=item.arguments,
+        kind="hosted",
+        outcome="interrupted",
+        metadata={"type": item.type, "server_label": item.server_label},
+    )
+
+
 def _hosted(item: Any) -> CallRecord:
     kind = str(field(item, "type"))
     answer = _ANSWERS[kind]
@@ -122,6 +143,7 @@ def _hosted(item: Any) -> CallRecord:
     if kind == "mcp_call":
         call.args, call.raw_args = parse_arguments(item.arguments), item.arguments
         call.metadata["server_label"] = item.server_label
+        call.metadata["approval_request_id"] = field(item, "approval_request_id")
     if given.get("error"):
         call.error = str(given["error"])
     return call
@@ -133,4 +155,5 @@ _READERS: dict[str, Callable[[Any], CallRecord]] = {
         ("custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call"), _local
     ),
     **dict.fromkeys(_ANSWERS, _hosted),
+    "mcp_approval_request": _asked_for_approval,
 }

@@ -9,7 +9,7 @@ from agents import RunHooks
 from agents.lifecycle import RunHooksBase
 
 from callsheet.adapters import RunRecord, Session, Usage
-from callsheet_openai_agents._calls import recorded_calls
+from callsheet_openai_agents._calls import is_of_approved, recorded_calls
 from callsheet_openai_agents._inventory import agent_name, handoff_name
 
 
@@ -31,13 +31,13 @@ class RecordingHooks(RunHooks[Any]):
         """Record a model reply and the calls it asks for."""
         name = agent_name(self._session, agent)
         used = response.usage
+        handoffs = {handoff_name(to): to for to in agent.handoffs}
+        calls = recorded_calls(response.output, name, agent.tools, handoffs)
         self._session.recording.add_reply(
             self._run,
             agent=name,
             content="".join(_texts(response.output)),
-            calls=recorded_calls(
-                response.output, name, agent.tools, {handoff_name(to): to for to in agent.handoffs}
-            ),
+            calls=[call for call in calls if not is_of_approved(call, self._session, self._run)],
             usage=Usage(used.requests, used.input_tokens, used.output_tokens),
         )
         if self._users is not None:

@@ -27,6 +27,13 @@ def opening(given: object) -> list[TraceEntry]:
     return []
 
 
+def call_ids(items: Any) -> set[str]:
+    """Give the ids of the calls among input items."""
+    if isinstance(items, str):
+        return set()
+    return {str(item["call_id"]) for item in items if item.get("call_id")}
+
+
 def messages(instructions: str | None, items: str | Sequence[Any]) -> list[dict[str, Any]]:
     """Give OpenAI-style messages for a model request."""
     told: list[dict[str, Any]] = [{"role": "system", "content": instructions}] if instructions else []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agents import Agent, FunctionTool, Handoff
 
-from callsheet.adapters import Inventory, MockConfigError, MockTool, Session
+from callsheet.adapters import Inventory, MockConfigError, MockTool, Session, identity
 from callsheet_openai_agents._mcp import mcp_binding
 
 # Tools that a provider runs, by the names of their classes; some came after the floor.
@@ -31,35 +31,51 @@ class Reach:
         for agent in waiting:
             if agent is None:
                 self._complete = False
-            elif id(agent) not in self._agents:
+            elif identity(agent) not in self._agents:
                 taken[agent.name] = number = taken.get(agent.name, 0) + 1
-                self._agents[id(agent)] = agent, agent.name if number == 1 else f"{agent.name}#{number}"
+                self._agents[identity(agent)] = agent, agent.name if number == 1 else f"{agent.name}#{number}"
                 waiting.extend(_next_agents(agent))
 
     def name_of(self, agent: Agent[Any]) -> str:
         """Give what a test calls an agent."""
-        known = self._agents.get(id(agent))
+        known = self._agents.get(identity(agent))
         return known[1] if known is not None else agent.name
 
-    def inventory(self) -> Inventory:
-        """Give every agent's tools; what an MCP server, a sandbox or a hook adds is only known in a run."""
+    @property
+    def complete(self) -> bool:
+        """Whether that is all: MCP servers, sandboxes and hooks add tools while an agent runs."""
+        return self._complete and not any(map(_adds_tools, (agent for agent, _ in self._agents.values())))
+
+    def inventory(self, *, complete: bool) -> Inventory:
+        """Give every agent's tools.
+
+        Args:
+            complete: Whether a mock of anything else is refused before anything runs.
+        """
         agents = {name: set(tool_names(agent)) for agent, name in self._agents.values()}
-        complete = self._complete and not any(map(_adds_tools, (agent for agent, _ in self._agents.values())))
         return Inventory(agents, complete)
 
-    def check_hosted(self, mocks: Iterator[MockTool]) -> None:
-        """Raise for a mock of a tool that runs at the provider.
+    def check(self, mocks: Iterable[MockTool]) -> None:
+        """Raise for a mock of what no mock can answer.
 
         Raises:
-            MockConfigError: Naming the tool and what to do instead.
+            MockConfigError: Naming it and what to do instead.
         """
-        hosted = {tool.name for agent, _ in self._agents.values() for tool in agent.tools if is_hosted(tool)}
         for mock in mocks:
-            if mock.name.rpartition(".")[2] in hosted and not mock.is_spy:
+            agent, _, name = mock.name.rpartition(".")
+            owners = [one for one, called in self._agents.values() if agent in ("", called)]
+            tools = [tool for owner in owners for tool in owner.tools if name in all_names(tool)]
+            if not mock.is_spy and any(map(is_hosted, tools)):
                 raise MockConfigError(
                     f"{mock.name!r} runs at the provider, where no mock can answer. Script what the provider "
                     'would have answered as an item of a reply: FakeModel([{"native": [item]}, ...]); '
                     f"MockTool.spy({mock.name!r}) lets the agent's own model use it."
+                )
+            if not tools and any(name == handoff_name(to) for owner in owners for to in owner.handoffs):
+                raise MockConfigError(
+                    f"{mock.name!r} hands over, which is no tool a mock could answer: handoffs always run. "
+                    "Mock the tools of the agent it hands over to and script that agent: "
+                    f'FakeModel(agents={{...}}). The call is in result.tool_calls, of kind "handoff".'
                 )
 
 

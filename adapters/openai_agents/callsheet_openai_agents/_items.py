@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -21,18 +22,23 @@ from pydantic import TypeAdapter
 from callsheet.adapters import ScriptedCall
 from callsheet_openai_agents._inventory import all_names
 
+_PROCESS = uuid4().hex
+_numbers = count()
+
 
 def item_id(prefix: str) -> str:
     """Give an id for an item.
 
-    The SDK finds what it keeps about an item by this id, across runs, so no two items may share one.
+    The SDK finds what it keeps about an item by this id, across runs and in another process where a run is
+    resumed, so no two items may share one.
     """
-    return f"{prefix}_{uuid4().hex}"
+    return f"{prefix}_{_PROCESS}{next(_numbers):08x}"
 
 
-def tools_by_name(tools: Iterable[Any]) -> dict[str, Any]:
-    """Give the offered tools by every name a script may call them."""
-    return {name: tool for tool in tools for name in all_names(tool)}
+def offered_tool(name: str, tools: Sequence[Any]) -> Any:
+    """Give the offered tool that a script calls by a name, or None."""
+    plainly = [tool for tool in tools if tool.name == name]
+    return plainly[-1] if plainly else next((tool for tool in tools if name in all_names(tool)), None)
 
 
 def call_item(call: ScriptedCall, tool: Any) -> Any:

@@ -15,11 +15,21 @@ _ANY_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": Tr
 
 def mcp_binding(tool: Any) -> tuple[str, str] | None:
     """Give the server's and the tool's own name of an MCP server's tool, or None."""
+    bound = _bound(tool)
+    return (bound[0].name, bound[1].name) if bound is not None else None
+
+
+def mcp_tool(tool: Any) -> Any:
+    """Give an MCP server's tool as the server describes it, or None."""
+    bound = _bound(tool)
+    return bound[1] if bound is not None else None
+
+
+def _bound(tool: Any) -> tuple[Any, Any] | None:
     implementation = getattr(vars(tool).get("on_invoke_tool"), "_invoke_tool_impl", None)
     if not isinstance(implementation, partial) or implementation.func.__name__ != "invoke_mcp_tool":
         return None
-    server, described = implementation.args[:2]
-    return server.name, described.name
+    return implementation.args[0], implementation.args[1]
 
 
 def unstarted(original: Callable[..., Any]) -> Callable[..., Any]:

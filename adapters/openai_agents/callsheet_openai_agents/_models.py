@@ -27,9 +27,9 @@ def chosen_model(original: Callable[..., Any]) -> Callable[..., Any]:
         session.require_open(f"A model call of agent {agent.name!r}")
         name = model_name(agent, run_config)
         called = agent_name(session, agent)
-        session.note_request(ModelRequest(agent=called, model=name))
         if session.model is not None:
             return ScriptedModel(session, called, name)
+        session.note_request(ModelRequest(agent=called, model=name))
         if session.native_model is not None:
             return session.native_model
         return original(agent, run_config)
@@ -49,9 +49,11 @@ def noted_settings(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = active_scope()
         if scope is None:
             return settings
-        headers = {**(settings.extra_headers or {}), **scope.session.headers}
-        scope.session.note_request(ModelRequest(headers=headers))
-        return replace(settings, extra_headers=headers) if scope.session.headers else settings
+        added = scope.session.headers
+        headers = {**(settings.extra_headers or {}), **added}
+        if headers:
+            scope.session.note_request(ModelRequest(headers=headers))
+        return replace(settings, extra_headers=headers) if added else settings
 
     return resolve
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from openai.types.responses import (
@@ -15,10 +15,10 @@ from openai.types.responses.response_reasoning_item import Summary
 from pydantic_core import to_json
 
 from callsheet.adapters import ModelReply
-from callsheet_openai_agents._items import call_item, item_id, native_item, tools_by_name
+from callsheet_openai_agents._items import call_item, item_id, native_item, offered_tool
 
 
-def output_items(reply: ModelReply, output_schema: Any, tools: Iterable[Any]) -> list[Any]:
+def output_items(reply: ModelReply, output_schema: Any, tools: Sequence[Any]) -> list[Any]:
     """Give the items a model would have written for this reply.
 
     Args:
@@ -39,8 +39,7 @@ def output_items(reply: ModelReply, output_schema: Any, tools: Iterable[Any]) ->
     if reply.refusal is not None:
         items.append(_message(ResponseOutputRefusal(refusal=reply.refusal, type="refusal")))
     if reply.tool_calls:
-        offered = tools_by_name(tools)
-        items.extend(call_item(call, offered.get(call.name)) for call in reply.tool_calls)
+        items.extend(call_item(call, offered_tool(call.name, tools)) for call in reply.tool_calls)
     items.extend(map(native_item, reply.native))
     return items
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +17,7 @@ from agents.version import __version__
 
 from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
 from callsheet_openai_agents._computers import computer_patches
+from callsheet_openai_agents._guardrails import guardrail_patches
 from callsheet_openai_agents._local_tools import local_tool_patches
 from callsheet_openai_agents._mcp import declared_tools, unstarted
 from callsheet_openai_agents._models import chosen_model, noted_settings
@@ -28,7 +29,7 @@ from callsheet_openai_agents._tools import Invoker
 FLOOR = (0, 10, 4)
 
 
-def patches() -> Iterator[Patch]:
+def patches() -> Iterable[Patch]:
     """Give every replacement.
 
     Raises:
@@ -38,13 +39,26 @@ def patches() -> Iterator[Patch]:
     run_loop, actions, executions = (
         _module(f"run_internal.{name}") for name in ("run_loop", "tool_actions", "tool_execution")
     )
-    yield from _checked(_patches(run_loop, actions, executions))
+    try:
+        replaced = replaced_in(run_loop, actions, executions)
+        for patch in replaced:
+            _check_there(patch)
+    except AttributeError as error:
+        raise _unsupported(str(error)) from error
+    return replaced
+
+
+@cache
+def replaced_in(run_loop: Any, actions: Any, executions: Any) -> tuple[Patch, ...]:
+    """Give every replacement, always the same ones: their wrappers need not be made again."""
+    return tuple(_patches(run_loop, actions, executions))
 
 
 def _patches(run_loop: Any, actions: Any, executions: Any) -> Iterator[Patch]:
     yield slot_patch(FunctionTool, "on_invoke_tool", Invoker)
     yield from local_tool_patches(actions)
     yield from computer_patches(actions, executions)
+    yield from guardrail_patches()
     # Every server that has a process or a connection to start is one of these.
     yield Patch(server._MCPServerWithClientSession, "connect", unstarted)
     yield Patch(server._MCPServerWithClientSession, "list_tools", declared_tools)
@@ -58,18 +72,12 @@ def _patches(run_loop: Any, actions: Any, executions: Any) -> Iterator[Patch]:
         yield Patch(processors.BatchTraceProcessor, name, _unexported)
 
 
-def _checked(patches: Iterator[Patch]) -> Iterator[Patch]:
-    """Give the patches, unless what one replaces is not there."""
-    try:
-        for patch in patches:
-            fields = getattr(patch.owner, "__dataclass_fields__", {})
-            if patch.name not in vars(patch.owner) and patch.name not in fields:
-                raise _unsupported(
-                    f"{getattr(patch.owner, '__qualname__', patch.owner.__name__)}.{patch.name} is not there"
-                )
-            yield patch
-    except AttributeError as error:
-        raise _unsupported(str(error)) from error
+def _check_there(patch: Patch) -> None:
+    if patch.name not in vars(patch.owner) and patch.name not in getattr(
+        patch.owner, "__dataclass_fields__", ()
+    ):
+        owner = getattr(patch.owner, "__qualname__", patch.owner.__name__)
+        raise _unsupported(f"{owner}.{patch.name} is not there")
 
 
 def _unexported(original: Callable[..., Any]) -> Callable[..., Any]:

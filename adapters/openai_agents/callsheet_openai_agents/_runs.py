@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from agents import MaxTurnsExceeded, ModelBehaviorError
 from agents.lifecycle import RunHooksBase
 from pydantic_core import to_json
 
 from callsheet.adapters import CallRecord, RunRecord, Session, TraceEntry, active_scope, described
 from callsheet_openai_agents._calls import call_id
-from callsheet_openai_agents._guardrails import note_guardrails
 from callsheet_openai_agents._hooks import RecordingHooks
 from callsheet_openai_agents._input import opening
 from callsheet_openai_agents._inventory import agent_name
@@ -35,7 +35,7 @@ def recorded_run(original: Callable[..., Any]) -> Callable[..., Any]:
             except Exception as error:
                 ended = getattr(error, "run_data", None)
                 _note_items(session, record, getattr(ended, "new_items", ()))
-                note_guardrails(session, ended, error)
+                _note_ending(record, error)
                 raise
             _note_result(session, record, result)
             return result
@@ -73,7 +73,7 @@ def recorded_streaming(original: Callable[..., Any]) -> Callable[..., Any]:
         result = kwargs["streamed_result"]
         try:
             await original(*args, **kwargs)
-            cause = await _failed_guardrail(result)
+            cause = await _failed_guardrail(result) or _turn_limit(result)
         except BaseException as error:
             # A tripwire cancels this task and is kept for whoever consumes the stream.
             _note_failure(scope.session, scope.run, result, result._stored_exception or error)
@@ -95,10 +95,19 @@ async def _failed_guardrail(result: Any) -> BaseException | None:
     return next((task.exception() for task in tasks if not task.cancelled() and task.exception()), None)
 
 
+def _turn_limit(result: Any) -> BaseException | None:
+    """Give the exception that only whoever consumes the stream meets."""
+    if isinstance(result._stored_exception, MaxTurnsExceeded):
+        return result._stored_exception
+    if result.max_turns is None or result.current_turn <= result.max_turns or result._max_turns_handled:
+        return None
+    return MaxTurnsExceeded(f"Max turns ({result.max_turns}) exceeded")
+
+
 def _note_failure(session: Session, record: RunRecord, result: Any, error: BaseException) -> None:
     record.error = described(error)
     _note_items(session, record, result.new_items)
-    note_guardrails(session, result, error)
+    _note_ending(record, error)
 
 
 def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
@@ -110,7 +119,6 @@ def _hooks(session: Session, record: RunRecord, users: Any) -> Any:
 
 def _note_result(session: Session, record: RunRecord, result: Any) -> None:
     _note_items(session, record, result.new_items)
-    note_guardrails(session, result)
     for item in result.interruptions:
         call = session.recording.find_call(call_id(item.raw_item), record)
         if call is not None:
@@ -126,11 +134,31 @@ def _note_items(session: Session, record: RunRecord, items: Any) -> None:
     """Note what the model was told back about each call."""
     for item in items:
         raw = item.raw_item
-        if isinstance(raw, dict) and "call_id" in raw and "output" in raw:
+        if not isinstance(raw, dict):
+            continue
+        if "call_id" in raw and "output" in raw:
             call = session.recording.find_call(raw["call_id"], record)
             if call is not None:
                 call.seen_by_model = _text(raw["output"])
                 _note_rejection(call)
+        elif raw.get("type") == "mcp_approval_response":
+            call = session.recording.find_call(raw["approval_request_id"], record)
+            if call is not None and call.outcome == "interrupted":
+                # An approved one is the provider's to run, which is an item of a later reply.
+                call.outcome = "skipped" if raw["approve"] else "denied"
+                call.error = raw.get("reason")
+
+
+def _note_ending(record: RunRecord, error: BaseException) -> None:
+    """Note that a handoff's arguments ended the run: the SDK makes no text of that, as it does for tools."""
+    reply = next(record.replies_backwards(), None)
+    if not isinstance(error, ModelBehaviorError) or reply is None:
+        return
+    if any(call.outcome in ("unknown", "invalid") for call in reply.calls):
+        return
+    asked = next((call for call in reply.calls if call.kind == "handoff"), None)
+    if asked is not None and asked.outcome == "skipped":
+        asked.outcome, asked.error = "invalid", str(error)
 
 
 def _note_rejection(call: CallRecord) -> None:

@@ -19,8 +19,9 @@ from callsheet.adapters import (
     did_you_mean,
     listed,
 )
-from callsheet_openai_agents._input import messages
+from callsheet_openai_agents._input import call_ids, messages
 from callsheet_openai_agents._output import output_items
+from callsheet_openai_agents._responses import FINISH_REASONS, is_whole, received, response
 from callsheet_openai_agents._stream_events import stream_events
 
 
@@ -51,8 +52,12 @@ class ScriptedModel(Model):
         **kwargs: Any,
     ) -> ModelResponse:
         """Give the next scripted reply."""
-        reply = await self._reply(system_instructions, input, model_settings, tools, handoffs)
+        asked = (system_instructions, input, model_settings, tools)
+        reply = await self._reply(*asked, handoffs)
         items = self._items(reply, output_schema, tools)
+        if not is_whole(reply.finish_reason):
+            sdks_own = received(self._response(reply, items))
+            return await sdks_own.get_response(*asked, output_schema, handoffs, tracing)
         used = reply.usage or Usage(requests=1)
         usage = SdkUsage(
             requests=used.requests,
@@ -76,7 +81,7 @@ class ScriptedModel(Model):
         """Give the next scripted reply as the events the Responses API sends."""
         reply = await self._reply(system_instructions, input, model_settings, tools, handoffs)
         items = self._items(reply, output_schema, tools)
-        for event in stream_events(self.model, self._response_id(), items, reply.usage):
+        for event in stream_events(self._response(reply, items)):
             yield event
 
     async def _reply(
@@ -88,6 +93,9 @@ class ScriptedModel(Model):
         handoffs: Sequence[Any],
     ) -> ModelReply:
         items = given if isinstance(given, str) else list(given)
+        if not self._session.current_turn:
+            # Of two calls with one id the SDK forgets the first, and an earlier session counted alike.
+            self._session.recording.reserve(call_ids(items))
         reply = await self._session.answer_model_async(
             ModelRequest(
                 messages=lambda: messages(instructions, items),
@@ -103,11 +111,22 @@ class ScriptedModel(Model):
         return reply.with_handoff_call(self._handoff_tool(reply.handoff, handoffs))
 
     def _items(self, reply: ModelReply, output_schema: Any, tools: list[Any]) -> list[Any]:
+        reason = reply.finish_reason
+        if reason is not None and reason not in FINISH_REASONS:
+            raise self._refused(
+                f"The script of agent {self._agent!r} ends a reply with finish_reason {reason!r}, which this "
+                f"SDK's models do not.{did_you_mean(reason, FINISH_REASONS)} They end with: "
+                f"{listed(FINISH_REASONS)}. For a provider that fails, script an exception."
+            )
         try:
             return output_items(reply, output_schema, tools)
         except ValidationError as error:
             why = f"The script of agent {self._agent!r} says what no model could, {error}"
             raise self._refused(why) from error
+
+    def _response(self, reply: ModelReply, items: list[Any]) -> Any:
+        used = reply.usage or Usage(requests=1)
+        return response(self.model, self._response_id(), items, used, reply.finish_reason)
 
     def _response_id(self) -> str:
         # A conversation is continued by this id, so no two replies of a model may share one.

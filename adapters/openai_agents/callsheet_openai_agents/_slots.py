@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from callsheet.adapters import Patch, kept_in_reach
+from callsheet.adapters import Patch, identity, kept_in_reach
 
 _NO_DEFAULT: Any = object()
+# Every field in which a kind of tool keeps what runs it.
+_FIELDS = ("on_invoke_tool", "executor", "editor")
 
 
 class StandIn:
@@ -53,12 +55,11 @@ class Slot:
         kept = kept_in_reach()
         if kept is None or own is None:
             return own
-        # The SDK compares what it read by identity within a run, so one tool's must not change meanwhile. It
-        # also reads it a hundred times in a run of three turns.
-        stand_in = kept.get((self, id(tool)))
-        if stand_in is None or stand_in.own is not own:
-            stand_in = kept[self, id(tool)] = self._stand_in(tool, own)
-        return stand_in
+        # The SDK reads this a hundred times in a run of three turns, and compares what it read by identity.
+        known = kept.get((self, identity(tool)))
+        if known is None or known[0] is not own:
+            known = kept[self, identity(tool)] = own, self._stand_in(tool, own)
+        return known[1]
 
     def __set__(self, tool: Any, value: Any) -> None:
         # A copy of a tool reads the attribute and sets what it read.
@@ -69,6 +70,15 @@ class Slot:
             del vars(tool)[self._name]
         except KeyError:
             raise AttributeError(self._name) from None
+
+
+def is_beyond_reach(tool: Any) -> bool:
+    """Say whether a tool's class defines anew what runs it, so that no stand-in is met there."""
+    for name in _FIELDS:
+        owner = next((owner for owner in type(tool).__mro__ if name in vars(owner)), None)
+        if owner is not None and not isinstance(vars(owner)[name], Slot):
+            return True
+    return False
 
 
 def slot_patch(owner: type, name: str, stand_in: Callable[[Any, Any], StandIn]) -> Patch:

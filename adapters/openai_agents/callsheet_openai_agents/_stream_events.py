@@ -1,4 +1,4 @@
-"""The event sequence by which the Responses API streams a finished list of output items."""
+"""The event sequence by which the Responses API streams a response."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from openai.types.responses import (
     ResponseCreatedEvent,
     ResponseFunctionCallArgumentsDeltaEvent,
     ResponseFunctionCallArgumentsDoneEvent,
+    ResponseIncompleteEvent,
     ResponseInProgressEvent,
     ResponseOutputItemAddedEvent,
     ResponseOutputItemDoneEvent,
@@ -22,25 +23,27 @@ from openai.types.responses import (
     ResponseRefusalDoneEvent,
     ResponseTextDeltaEvent,
     ResponseTextDoneEvent,
-    ResponseUsage,
 )
-
-from callsheet.adapters import Usage
 
 # A delta is a word with the white space after it, so that the deltas joined are the text.
 _WORDS = re.compile(r"\S+\s*|\s+")
 
 
-def stream_events(model: str, response_id: str, items: list[Any], usage: Usage | None) -> Iterator[Any]:
-    """Give created, in_progress, the events of each item, and completed."""
+def stream_events(response: Response) -> Iterator[Any]:
+    """Give created, in_progress, the events of each item, and completed or incomplete."""
     numbers = count()
-    response = _response(model, response_id, items, usage or Usage(requests=1))
-    begun = response.model_copy(update={"output": [], "usage": None, "status": "in_progress"})
+    begun = response.model_copy(
+        update={"output": [], "usage": None, "status": "in_progress", "incomplete_details": None}
+    )
     yield ResponseCreatedEvent(type="response.created", response=begun, sequence_number=next(numbers))
     yield ResponseInProgressEvent(type="response.in_progress", response=begun, sequence_number=next(numbers))
-    for index, item in enumerate(items):
+    for index, item in enumerate(response.output):
         yield from _item_events(item, index, numbers)
-    yield ResponseCompletedEvent(type="response.completed", response=response, sequence_number=next(numbers))
+    last: dict[str, Any] = {"response": response, "sequence_number": next(numbers)}
+    if response.status == "incomplete":
+        yield ResponseIncompleteEvent(type="response.incomplete", **last)
+    else:
+        yield ResponseCompletedEvent(type="response.completed", **last)
 
 
 def _item_events(item: Any, index: int, numbers: Iterator[int]) -> Iterator[Any]:
@@ -119,26 +122,3 @@ def _begun(item: Any) -> Any:
     if item.type == "function_call":
         return item.model_copy(update={"arguments": "", "status": "in_progress"})
     return item
-
-
-def _response(model: str, response_id: str, items: list[Any], usage: Usage) -> Response:
-    return Response.model_construct(
-        id=response_id,
-        created_at=0.0,
-        model=model,
-        object="response",
-        output=items,
-        tool_choice="auto",
-        tools=[],
-        parallel_tool_calls=True,
-        status="completed",
-        usage=ResponseUsage.model_validate(
-            {
-                "input_tokens": usage.input_tokens,
-                "output_tokens": usage.output_tokens,
-                "total_tokens": usage.total_tokens,
-                "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-                "output_tokens_details": {"reasoning_tokens": 0},
-            }
-        ),
-    )

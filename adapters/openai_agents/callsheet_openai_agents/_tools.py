@@ -20,6 +20,7 @@ from callsheet.adapters import (
     parse_arguments,
 )
 from callsheet_openai_agents._answers import answer_shape
+from callsheet_openai_agents._decorated import accepted_schema
 from callsheet_openai_agents._inventory import agent_name, other_names
 from callsheet_openai_agents._mcp import mcp_binding
 from callsheet_openai_agents._slots import StandIn
@@ -28,12 +29,16 @@ from callsheet_openai_agents._slots import StandIn
 class Invoker(StandIn):
     """Stands before a tool's own invoker and passes for it wherever the SDK inspects it."""
 
-    # No annotations of its own, and `ToolContext` below: from both the SDK reads what to call a tool with.
+    # No annotations of its own, and the signature below: from both the SDK reads what to call a tool with.
 
     def __getattr__(self, name: str) -> Any:
-        if name == "__signature__" and not isinstance(self.own, _FailureHandlingFunctionToolInvoker):
-            return inspect.signature(self.own)
         return getattr(self.own, name)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        if isinstance(self.own, _FailureHandlingFunctionToolInvoker):
+            return _SIGNATURE
+        return inspect.signature(self.own)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -68,6 +73,10 @@ class Invoker(StandIn):
         return await wrapped(context, arguments)
 
 
+# With its annotations evaluated, which spares the SDK parsing them at each call.
+_SIGNATURE = inspect.signature(Invoker(None, None).__call__, eval_str=True)
+
+
 class _TimedOut(BaseException):
     """Carries a virtual timeout past the tool's failure handling, which the SDK's timeout is outside of."""
 
@@ -91,7 +100,7 @@ def _request(tool: FunctionTool, own: Any, context: Any, arguments: str, agent: 
         agent=agent,
         raw_args=arguments,
         kind="agent" if tool._is_agent_tool else "mcp" if is_mcp else "function",
-        schema=tool.params_json_schema,
+        schema=accepted_schema(tool, own),
         aliases=other_names(tool),
         runs_unmocked=tool._is_agent_tool,
         timeout=tool.timeout_seconds,

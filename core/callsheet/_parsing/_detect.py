@@ -9,7 +9,7 @@ from callsheet._errors import UnknownFormatError
 from callsheet._parsing._anthropic import Messages, looks_like_anthropic, looks_like_block
 from callsheet._parsing._calls import Calls, looks_like_call
 from callsheet._parsing._gemini import Contents, looks_like_gemini, looks_like_part
-from callsheet._parsing._members import Data, error_of, mapping, shown, text
+from callsheet._parsing._members import Data, error_of, mapping, mappings, shown, text
 from callsheet._parsing._openai_chat import ChatCompletions, looks_like_chat
 from callsheet._parsing._openai_items import looks_like_item
 from callsheet._parsing._openai_responses import Responses, looks_like_responses
@@ -71,21 +71,37 @@ def detect(events: Sequence[Data]) -> str | None:
 
 
 def with_envelope(events: list[Data]) -> list[Data]:
-    """Put the message back around a list of what only stands inside one: items, blocks, parts, calls.
+    """Put the response back around what only stands inside one: choices, items, blocks, parts, calls.
 
     A list of anything else is given back itself.
     """
+    if not events:
+        return events
+    if all("finish_reason" in event and mapping(event, "message") for event in events):
+        return [{"choices": events}]
+    if all(mapping(event, "content").get("parts") for event in events):
+        return [{"candidates": events}]
+    if all(_is_gemini_content(event) for event in events):
+        return [{"candidates": [{"content": event}]} for event in events]
     kinds = [text(event, "type") for event in events]
     if all(kinds):
         if any(map(looks_like_item, events)):
             return [{"object": "response", "output": events}]
         if any(map(looks_like_block, events)):
             return [{"type": "message", "content": events}]
-        if kinds and all(kind in ("tool-call", "tool-result", "tool-error") for kind in kinds):
+        if all(kind in ("tool-call", "tool-result", "tool-error") for kind in kinds):
             return [{"content": events, "finishReason": None}]
     elif any(map(looks_like_part, events)) and not any(text(event, "name", "toolName") for event in events):
         return [{"candidates": [{"content": {"parts": events}}]}]
     return events
+
+
+def _is_gemini_content(event: Data) -> bool:
+    # A UI message of the AI SDK has parts as well, but another role.
+    parts = mappings(event, "parts")
+    if event.get("role") is None:
+        return any(map(looks_like_part, parts))
+    return event["role"] == "model" and bool(parts)
 
 
 def unknown_format(
@@ -111,7 +127,9 @@ def refuse_conversation(events: Sequence[Data]) -> None:
     Raises:
         UnknownFormatError: There is a message of a user, a tool or the system.
     """
-    if any(text(event, "role") in _OTHER_ROLES and "parts" not in event for event in events):
+    # The AI SDK's UI messages are read with the user's among them; Gemini's contents look alike.
+    is_gemini = any(text(event, "role") == "model" for event in events)
+    if any(text(event, "role") in _OTHER_ROLES and (is_gemini or "parts" not in event) for event in events):
         raise UnknownFormatError(
             "The payload is a conversation, not a model's response. Build the result with "
             "AgentResult.from_messages(messages), or pass the responses only."

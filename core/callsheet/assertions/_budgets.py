@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
-from callsheet._errors import ExpectationError, VacuousAssertionWarning
+from callsheet._checks import report_vacuous, warn_if_vacuous
+from callsheet._errors import ExpectationError
+from callsheet._showing import shown
 from callsheet._subject import Subject, calls_of, result_of, trace_of
 from callsheet._suggest import listed
 from callsheet._values import ToolCall, TraceEntry
@@ -19,6 +20,7 @@ def assert_budget(
     tool_calls: int | None = None,
     tokens: int | None = None,
     duration: float | None = None,
+    strict: bool = False,
 ) -> None:
     """Assert that a run took no more than a budget; every limit given is checked.
 
@@ -28,6 +30,8 @@ def assert_budget(
         tool_calls: The most tool calls.
         tokens: The most input and output tokens together.
         duration: The most seconds in tools, added up, mocks' virtual delays included.
+        strict: Whether a limit on something that was not recorded, or any limit on an empty trajectory, in
+            which nothing happened at all, fails instead of warning.
 
     Raises:
         AssertionError: A limit is exceeded.
@@ -38,21 +42,23 @@ def assert_budget(
     given = {name: limit for name, limit in limits.items() if limit is not None}
     if not given:
         raise ExpectationError(f"assert_budget() without a limit says nothing; give one of {listed(limits)}.")
-    over = []
+    over, unrecorded = [], []
     for name, limit in given.items():
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 0:
-            raise ExpectationError(f"The budget of {name} is a number from 0, not {limit!r}.")
+            raise ExpectationError(f"The budget of {name} is a number from 0, not {shown(limit)}.")
         spent = _SPENT[name](result)
         if spent is None:
-            warnings.warn(
-                f"assert_budget({name}={limit}) passed because no {name} were recorded in this run.",
-                VacuousAssertionWarning,
-                stacklevel=2,
-            )
+            unrecorded.append(name)
         elif spent > limit:
             over.append(f"  {name}: {spent:g} > {limit:g}")
     if over:
         raise AssertionError("\n".join(["The run is over budget:", *over]))
+    if unrecorded:
+        names = " and no ".join(unrecorded)
+        report_vacuous(f"assert_budget() passed because no {names} were recorded in this run.", strict=strict)
+    else:
+        limits_given = ", ".join(f"{name}={limit}" for name, limit in given.items())
+        warn_if_vacuous(result, f"assert_budget(result, {limits_given})", strict=strict)
 
 
 def _turns(result: Subject) -> int | None:

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from callsheet._arg_policy import ArgPolicy, apply_policies
-from callsheet._checks import check_known_tools, warn_if_vacuous
+from callsheet._checks import check_known_tools, check_mentioned_tools, report_vacuous, warn_if_vacuous
 from callsheet._equality import equal
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_calls
 from callsheet._failures import calls_failure, names_text
 from callsheet._matching import match_in_order, match_one_to_one, match_subsequence
 from callsheet._plain import surely_the_same
-from callsheet._rendering import shown_under
+from callsheet._redaction import redact_text_for_display
+from callsheet._rendering import listed_lines, narrowed
+from callsheet._showing import shown, shown_under
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import did_you_mean
 
@@ -47,17 +49,18 @@ def assert_tool_calls(
     if not policies and surely_the_same(expected, actual, ordered=strict_order):
         return
     wanted = expected_calls(expected)
-    check_known_tools(result, (item.name for item in wanted))
+    check_mentioned_tools(result, wanted)
     wanted, actual = apply_policies(policies, wanted, actual)
     if not wanted:
         warn_if_vacuous(result, "assert_tool_calls(result, [])", strict=strict)
+    matching = None
     if strict_order:
         passed = match_in_order(wanted, actual)
     else:
         matching = match_one_to_one(wanted, actual)
         passed = not matching.missing and not matching.extra
     if not passed:
-        raise AssertionError(calls_failure(wanted, actual, ordered=strict_order))
+        raise AssertionError(calls_failure(wanted, actual, ordered=strict_order, matching=matching))
 
 
 def assert_tool_call_count(result: Subject, expected: int, *, strict: bool = False) -> None:
@@ -75,14 +78,13 @@ def assert_tool_call_count(result: Subject, expected: int, *, strict: bool = Fal
     """
     __tracebackhide__ = True
     if isinstance(expected, bool) or not isinstance(expected, int) or expected < 0:
-        raise ExpectationError(f"The expected count is a whole number from 0, not {expected!r}.")
+        raise ExpectationError(f"The expected count is a whole number from 0, not {shown(expected)}.")
     actual = calls_of(result)
     if expected == 0:
         warn_if_vacuous(result, "assert_tool_call_count(result, 0)", strict=strict)
     if len(actual) != expected:
-        raise AssertionError(
-            f"Expected {expected} tool call(s), got {len(actual)}.\n  Actual calls: {names_text(actual)}"
-        )
+        title = f"Expected {expected} tool call(s), got {len(actual)}."
+        raise AssertionError(narrowed([title, f"  Actual calls: {names_text(actual)}"]))
 
 
 def assert_no_tool_calls(result: Subject, *, strict: bool = False) -> None:
@@ -106,6 +108,8 @@ def assert_tool_call_order(
     result: Subject,
     names: Sequence[str],
     exact: bool = False,  # noqa: FBT001, FBT002 - a position of the public contract
+    *,
+    strict: bool = False,
 ) -> None:
     """Assert that tools were called in an order, other calls in between allowed.
 
@@ -113,16 +117,23 @@ def assert_tool_call_order(
         result: An `AgentResult`, a session, or a list of `ToolCall`.
         names: Tool names in the order wanted; a name given twice is wanted twice.
         exact: Whether these are all the calls there may be.
+        strict: Whether what nothing could fail (no names) fails instead of warning, as does expecting exactly
+            no calls on an empty trajectory.
 
     Raises:
         AssertionError: The order is another; the message starts with "Tool call order mismatch".
+        ExpectationError: A name is not a tool of the agent.
     """
     __tracebackhide__ = True
     actual, wanted = calls_of(result), expected_calls(names)
-    check_known_tools(result, (item.name for item in wanted))
+    if not wanted and not exact:
+        report_vacuous("assert_tool_call_order() without a name passes whatever happens.", strict=strict)
+    check_mentioned_tools(result, wanted)
     passed = match_in_order(wanted, actual) if exact else not match_subsequence(wanted, actual).missing
     if not passed:
         raise AssertionError(calls_failure(wanted, actual, gaps=not exact, title="Tool call order mismatch"))
+    if not wanted and exact:
+        warn_if_vacuous(result, "assert_tool_call_order(result, [], exact=True)", strict=strict)
 
 
 def assert_tool_args_contain(
@@ -138,16 +149,17 @@ def assert_tool_args_contain(
 
     Raises:
         AssertionError: The tool was not called that often, or an argument is missing or different.
+        ExpectationError: `partial` is no mapping, or the agent does not have the tool.
     """
     __tracebackhide__ = True
+    if not isinstance(partial, Mapping):
+        raise ExpectationError(f"The arguments wanted are a mapping, not {shown(partial)}.")
     actual = calls_of(result)
     check_known_tools(result, [tool])
     calls = [call for call in actual if call.name == tool]
     if not calls:
-        raise AssertionError(
-            f"Tool '{tool}' was never called.{did_you_mean(tool, {call.name for call in actual})}\n"
-            f"  Actual calls: {names_text(actual)}"
-        )
+        title = f"Tool '{tool}' was never called.{did_you_mean(tool, {call.name for call in actual})}"
+        raise AssertionError(narrowed([title, f"  Actual calls: {names_text(actual)}"]))
     if not -len(calls) <= call_index < len(calls):
         raise AssertionError(
             f"Tool '{tool}' was called {len(calls)} time(s), but call_index={call_index} was asked for."
@@ -157,13 +169,17 @@ def assert_tool_args_contain(
     wrong = [key for key in partial if key in args and not equal(partial[key], args[key])]
     if missing or wrong:
         lines = [f"Partial argument mismatch for tool '{tool}' (call {call_index}):"]
-        lines += [
-            f"  Missing argument '{key}': expected {shown_under(key, partial[key])}{did_you_mean(key, args)}"
-            for key in missing
-        ]
-        lines += [
-            f"  Argument '{key}': expected {shown_under(key, partial[key])}, "
-            f"got {shown_under(key, args[key])}"
-            for key in wrong
-        ]
-        raise AssertionError("\n".join(lines))
+        lines += listed_lines(missing, lambda key: _missing(key, partial[key], args), most=_MOST_SHOWN)
+        lines += listed_lines(wrong, lambda key: _wrong(key, partial[key], args[key]), most=_MOST_SHOWN)
+        raise AssertionError(narrowed(map(redact_text_for_display, lines)))
+
+
+_MOST_SHOWN = 10
+
+
+def _missing(key: str, expected: Any, args: Mapping[str, Any]) -> str:
+    return f"  Missing argument '{key}': expected {shown_under(key, expected)}{did_you_mean(key, args)}"
+
+
+def _wrong(key: str, expected: Any, actual: Any) -> str:
+    return f"  Argument '{key}': expected {shown_under(key, expected)}, got {shown_under(key, actual)}"

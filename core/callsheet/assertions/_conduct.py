@@ -8,12 +8,14 @@ from typing import Any
 from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import UnfreezableError, equal, freeze
 from callsheet._errors import ExpectationError
-from callsheet._rendering import call_text
+from callsheet._rendering import call_text, listed_lines
+from callsheet._showing import shown
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import listed
 from callsheet._values import ToolCall
 
 _MOST_SHOWN = 10
+_LONGEST_CALL = 48
 _FEWEST_ROUNDS = 2
 
 
@@ -33,14 +35,19 @@ def assert_no_duplicate_calls(result: Subject, *, allow: Collection[str] = (), s
     check_known_tools(result, allow)
     calls = calls_of(result)
     first: dict[int, int] = {}
-    lines = []
+    repeats = []
     for position, kind in enumerate(_kinds(calls)):
-        call = calls[position]
-        if kind in first and call.name not in allow:
-            lines.append(f"  [{position}] repeats [{first[kind]}]: {call_text(call.name, call.args)}")
+        if kind in first and calls[position].name not in allow:
+            repeats.append((position, first[kind]))
         first.setdefault(kind, position)
-    if lines:
-        raise AssertionError("\n".join([f"{len(lines)} call(s) repeat an earlier one:", *_shortened(lines)]))
+    if repeats:
+        title = f"{len(repeats)} call(s) repeat an earlier one:"
+        lines = listed_lines(
+            repeats,
+            lambda each: f"  [{each[0]}] repeats [{each[1]}]: {_shown(calls[each[0]])}",
+            most=_MOST_SHOWN,
+        )
+        raise AssertionError("\n".join([title, *lines]))
     if not calls:
         warn_if_vacuous(result, "assert_no_duplicate_calls(result)", strict=strict)
 
@@ -61,15 +68,22 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10, stri
     if repeats < _FEWEST_ROUNDS or longest < 1:
         raise ExpectationError(f"A loop has 2 or more rounds of 1 or more calls, not {repeats} of {longest}.")
     calls = calls_of(result)
-    kinds = _kinds(calls)
-    for length in range(1, min(longest, len(kinds) // repeats) + 1):
+    numbers: dict[Any, int] = {}
+    keys = [None if key is None else numbers.setdefault(key, len(numbers)) for key in map(_key, calls)]
+    for length in range(1, min(longest, len(calls) // repeats) + 1):
         agreeing = 0
-        for position in range(length, len(kinds)):
-            agreeing = agreeing + 1 if kinds[position] == kinds[position - length] else 0
+        for position in range(length, len(calls)):
+            earlier = position - length
+            known = keys[position] is not None and keys[earlier] is not None
+            same = keys[position] == keys[earlier] if known else _same(calls[position], calls[earlier])
+            agreeing = agreeing + 1 if same else 0
             if agreeing == length * (repeats - 1):
                 start = position + 1 - length * repeats
-                shown = [call_text(call.name, call.args) for call in calls[start : start + length]]
-                lines = [f"  [{start + k}] {text}" for k, text in enumerate(shown)]
+                lines = listed_lines(
+                    range(start, start + length),
+                    lambda position: f"  [{position}] {_shown(calls[position])}",
+                    most=_MOST_SHOWN,
+                )
                 title = f"The agent loops: {length} call(s), {repeats} times in a row from [{start}]:"
                 raise AssertionError("\n".join([title, *lines]))
     if not calls:
@@ -95,9 +109,9 @@ def assert_only_tools(result: Subject, allowed: Iterable[str], *, strict: bool =
     calls = calls_of(result)
     others = [(position, call) for position, call in enumerate(calls) if call.name not in names]
     if others:
-        lines = [f"  [{position}] {call_text(call.name, call.args)}" for position, call in others]
         title = f"{len(others)} call(s) of tools that are not allowed; allowed: {listed(names)}."
-        raise AssertionError("\n".join([title, *_shortened(lines)]))
+        lines = listed_lines(others, lambda each: f"  [{each[0]}] {_shown(each[1])}", most=_MOST_SHOWN)
+        raise AssertionError("\n".join([title, *lines]))
     if not calls:
         warn_if_vacuous(result, "assert_only_tools(result, ...)", strict=strict)
 
@@ -108,23 +122,30 @@ def _kinds(calls: Sequence[ToolCall]) -> list[int]:
     others: list[tuple[ToolCall, int]] = []
     kinds = []
     for position, call in enumerate(calls):
-        try:
-            kinds.append(known.setdefault((call.name, freeze(call.args)), position))
-        except UnfreezableError:
-            equals = [
-                kind for other, kind in others if equal((other.name, other.args), (call.name, call.args))
-            ]
-            kinds.append(equals[0] if equals else position)
-            others.append((call, kinds[-1]))
+        key = _key(call)
+        if key is not None:
+            kinds.append(known.setdefault(key, position))
+            continue
+        kinds.append(next((kind for other, kind in others if _same(other, call)), position))
+        others.append((call, kinds[-1]))
     return kinds
 
 
-def _shortened(lines: list[str]) -> list[str]:
-    if len(lines) <= _MOST_SHOWN:
-        return lines
-    return [*lines[:_MOST_SHOWN], f"  ... and {len(lines) - _MOST_SHOWN} more"]
+def _key(call: ToolCall) -> Any:
+    try:
+        return call.name, freeze(call.args)
+    except UnfreezableError:
+        return None
+
+
+def _same(one: ToolCall, other: ToolCall) -> bool:
+    return one.name == other.name and equal(one.args, other.args)
+
+
+def _shown(call: ToolCall) -> str:
+    return call_text(call.name, call.args, limit=_LONGEST_CALL)
 
 
 def _refuse_text(option: str, names: Any) -> None:
-    if isinstance(names, str):
-        raise ExpectationError(f"{option} is a list of tool names, not {names!r}. Put it in brackets.")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ExpectationError(f"{option} is a list of tool names, not {shown(names)}. Put it in brackets.")

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from callsheet._checks import check_known_tools, warn_if_vacuous
-from callsheet._equality import equal
+from callsheet._equality import UnfreezableError, equal, freeze
+from callsheet._errors import ExpectationError
 from callsheet._paths import parse_path, values_at
-from callsheet._rendering import call_text, shown, shown_under
+from callsheet._rendering import call_text, narrowed
 from callsheet._result import group_batches
+from callsheet._showing import shown, shown_under
 from callsheet._subject import Subject, calls_of, result_of
 from callsheet._suggest import did_you_mean
 from callsheet._values import ToolCall
@@ -43,7 +45,7 @@ def assert_confirmed(
     for batch in group_batches(calls):
         for call in batch:
             if call.name == action and not _says_yes(latest, answer):
-                raise AssertionError(_unconfirmed(call, latest, batch, by))
+                raise AssertionError(narrowed([_unconfirmed(call, latest, batch, by)]))
         latest = next((call for call in reversed(batch) if call.name == by), latest)
     if not calls:
         warn_if_vacuous(result, f"assert_confirmed(result, {action!r}, by={by!r})", strict=strict)
@@ -73,29 +75,37 @@ def assert_argument_flows(
     if not any(call.name == target for call in calls):
         names = {call.name for call in calls}
         raise AssertionError(f"Tool {target!r} was never called.{did_you_mean(target, names)}")
-    answered: list[Any] = []
+    answered = _Answers()
     for batch in group_batches(calls):
         for call in batch:
             if call.name == target:
                 _refuse_invented(call, values_at(call.args, argument_path), answered, source, argument)
         for call in batch:
             if call.name == source and call.error is None:
-                answered += [call.response] if answer_path is None else values_at(call.response, answer_path)
+                for value in (
+                    [call.response] if answer_path is None else values_at(call.response, answer_path)
+                ):
+                    answered.add(value)
 
 
 def assert_response_consistent(
-    result: Subject, predicate: Callable[[str, Sequence[ToolCall]], object]
+    result: Subject, predicate: Callable[[str, Sequence[ToolCall]], object], *, strict: bool = False
 ) -> None:
     """Assert that the final text agrees with what the tools answered.
 
     Args:
         result: An `AgentResult` or a session.
         predicate: Called with the final text and the tool calls; says whether they agree.
+        strict: Whether a pass on an empty trajectory, in which nothing happened at all, fails instead of
+            warning.
 
     Raises:
         AssertionError: They don't, or the predicate raised one of its own.
+        ExpectationError: The predicate can't be called.
     """
     __tracebackhide__ = True
+    if not callable(predicate):
+        raise ExpectationError(f"assert_response_consistent() wants a function, not {shown(predicate)}.")
     whole = result_of(result)
     if not predicate(whole.response, whole.tool_calls):
         name = getattr(predicate, "__name__", repr(predicate))
@@ -104,7 +114,8 @@ def assert_response_consistent(
         for call in whole.tool_calls[:_MOST_SHOWN]:
             answer = call.response if call.error is None else call.error
             lines.append(f"  {call_text(call.name, call.args, limit=80)} answered {shown(answer)}")
-        raise AssertionError("\n".join(lines))
+        raise AssertionError(narrowed(lines))
+    warn_if_vacuous(whole, "assert_response_consistent(result, ...)", strict=strict)
 
 
 _MOST_SHOWN = 20
@@ -126,15 +137,40 @@ def _unconfirmed(call: ToolCall, latest: ToolCall | None, batch: Sequence[ToolCa
 
 
 def _refuse_invented(
-    call: ToolCall, values: Sequence[Any], answered: Sequence[Any], source: str, argument: str
+    call: ToolCall, values: Sequence[Any], answered: _Answers, source: str, argument: str
 ) -> None:
     __tracebackhide__ = True
     if not values:
         raise AssertionError(f"{call_text(call.name, call.args)} has no argument {argument!r}.")
     for value in values:
-        if not any(equal(each, value) for each in answered):
-            raise AssertionError(
-                f"{call_text(call.name, call.args)}: no earlier answer of {source!r} gave "
-                f"{argument}={shown_under(argument, value)}.\n"
-                f"  Answered before it: {shown_under(argument, list(answered))}"
-            )
+        if value not in answered:
+            given = f"{argument}={shown_under(argument, value)}"
+            lines = [
+                f"{call_text(call.name, call.args)}: no earlier answer of {source!r} gave {given}.",
+                f"  Answered before it: {shown_under(argument, answered.values)}",
+            ]
+            raise AssertionError(narrowed(lines))
+
+
+class _Answers:
+    """The values answered so far; those with a hashable form are looked up, the others compared."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._frozen: set[Any] = set()
+        self._others: list[Any] = []
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            if freeze(value) in self._frozen:
+                return True
+        except UnfreezableError:
+            return any(equal(each, value) for each in self.values)
+        return any(equal(each, value) for each in self._others)
+
+    def add(self, value: Any) -> None:
+        self.values.append(value)
+        try:
+            self._frozen.add(freeze(value))
+        except UnfreezableError:
+            self._others.append(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from callsheet._arg_policy import ArgPolicy, apply_policies
-from callsheet._checks import check_known_tools, warn_if_vacuous
+from callsheet._checks import check_mentioned_tools, report_vacuous, warn_if_vacuous
 from callsheet._errors import ExpectationError
 from callsheet._expected import expected_steps
 from callsheet._failures import steps_failure
@@ -38,7 +38,8 @@ def assert_trajectory(
         policies: Tool name -> `callsheet.match.ArgPolicy`: arguments to ignore, to fill in, or to compare
             in another way.
         strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning
-            where the assertion can only say what did not happen.
+            where the assertion can only say what did not happen, as does a subset of no steps, which
+            nothing could fail.
 
     Raises:
         AssertionError: The trajectory differs.
@@ -54,10 +55,15 @@ def assert_trajectory(
     steps = steps_of(trace_of(result))
     if not any(item.role == "system" for item in wanted):
         steps = [step for step in steps if step.role != "system"]
-    check_known_tools(result, (item.name for item in wanted if item.role in (None, "tool")))
+    check_mentioned_tools(result, (item for item in wanted if item.role in (None, "tool")))
     wanted, steps = apply_policies(policies, wanted, steps)
-    if not wanted or mode == "superset":
+    if not wanted and mode in ("subset", "ordered_subset"):
+        report_vacuous(
+            f"assert_trajectory() with a {mode} of no steps passes whatever happens.", strict=strict
+        )
+    elif not wanted or mode == "superset":
         warn_if_vacuous(result, f"assert_trajectory(result, ..., mode={mode!r})", strict=strict)
+    matching = None
     if mode == "exact":
         passed = match_in_order(wanted, steps)
     elif mode == "ordered_subset":
@@ -66,4 +72,4 @@ def assert_trajectory(
         matching = match_one_to_one(wanted, steps)
         passed = (mode == "superset" or not matching.missing) and (mode == "subset" or not matching.extra)
     if not passed:
-        raise AssertionError(steps_failure(wanted, steps, mode))
+        raise AssertionError(steps_failure(wanted, steps, mode, matching))

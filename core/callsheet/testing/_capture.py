@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from callsheet._adapter import BaseAdapter
 from callsheet._mocks import MockTool
 from callsheet.testing._desk import Canary, DeskContract
-from callsheet.testing._journey import ASKED, CALLED, FLIGHTS, ITINERARY, SEARCH
+from callsheet.testing._journey import ASKED, CALLED, FLIGHTS, ITINERARY, ITINERARY_CALL, SEARCH
 
 
 class CaptureContract(DeskContract):
@@ -30,6 +32,7 @@ class CaptureContract(DeskContract):
         assert result.agents == ["Desk", "Weather"]
         assert search.mocked
         assert not forecast.mocked
+        assert forecast.kind == ("function" if self.allowed else "agent")
         assert all(call.duration is not None for call in result.tool_calls)
 
     def test_structured_answers_stay_structured(self, desk: Any) -> None:
@@ -45,7 +48,14 @@ class CaptureContract(DeskContract):
         assert result.headers["X-Tenant"] == "acme"
         assert result.metadata["case"] == "rome"
         assert adapter.model is not None
-        assert adapter.model.call_log[0]["headers"]["X-Tenant"] == "acme"
+        assert all(asked["headers"]["X-Tenant"] == "acme" for asked in adapter.model.call_log)
+
+    def test_requests_say_who_asks_and_at_which_turn(self, desk: Any) -> None:
+        adapter = self.journey(desk)
+        asyncio.run(adapter.invoke(ASKED))
+        assert adapter.model is not None
+        asked = [(request["agent"], request["turn"]) for request in adapter.model.call_log]
+        assert sorted(asked) == [*(("Desk", turn) for turn in range(4)), ("Weather", 0), ("Weather", 1)]
 
     def test_the_model_is_told_what_the_record_says_it_saw(self, desk: Any) -> None:
         adapter = self.one_call(desk, SEARCH, MockTool("search_flights", response="DY1 for 90"))
@@ -54,6 +64,14 @@ class CaptureContract(DeskContract):
         told = [m["content"] for m in adapter.model.call_log[1]["messages"] if m["role"] == "tool"]
         assert told == [result.tool_calls[0].seen_by_model]
         assert "DY1 for 90" in str(told[0])
+
+    @pytest.mark.parametrize("call", [SEARCH, ITINERARY_CALL], ids=lambda call: call["name"])
+    def test_the_model_is_told_of_a_mock_as_of_the_real_tool(self, desk: Any, call: Any) -> None:
+        real = asyncio.run(self.one_call(desk, call, MockTool.spy(call["name"])).invoke(ASKED)).tool_calls[0]
+        mock = MockTool(call["name"], response=real.response)
+        mocked = asyncio.run(self.one_call(desk, call, mock).invoke(ASKED)).tool_calls[0]
+        assert mocked.seen_by_model == real.seen_by_model
+        assert mocked.response == real.response
 
     def test_the_model_is_offered_the_real_tools(self, desk: Any) -> None:
         adapter = self.journey(desk)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ClassVar
 
 import pytest
@@ -12,11 +14,13 @@ import pytest
 from callsheet._adapter import BaseAdapter
 from callsheet._fake_model import FakeModel
 from callsheet._mocks import MockTool
-from callsheet.testing._journey import BOOKED, FLIGHTS, FORECAST, ITINERARY, SEARCH
+from callsheet.testing._journey import ASKED, BOOKED, FLIGHTS, FORECAST, ITINERARY, SEARCH
 
 
 class Canary:
     """Counts every real tool body that runs."""
+
+    __module__ = "callsheet.testing"
 
     def __init__(self) -> None:
         self.hits: Counter[str] = Counter()
@@ -47,6 +51,7 @@ class DeskContract(ABC):
         adapter_class: The adapter.
         model_name: The name of the model that "Desk" is configured with.
         allowed: Mocks that let the sub-agent's tool run where the framework does not know it as one.
+        event_types: What the framework's own stream gives.
         max_turns_error: What the framework raises when `max_turns_options` stop a run; None when it ends
             the run without raising.
         concurrent_runs: How many runs share one agent at once.
@@ -56,6 +61,7 @@ class DeskContract(ABC):
     adapter_class: ClassVar[type[BaseAdapter[Any]]]
     model_name: ClassVar[str] = "desk-model"
     allowed: ClassVar[tuple[MockTool, ...]] = ()
+    event_types: ClassVar[tuple[type, ...]] = (object,)
     max_turns_error: ClassVar[type[BaseException] | None] = None
     concurrent_runs: ClassVar[int] = 200
     concurrent_threads: ClassVar[int] = 32
@@ -84,7 +90,7 @@ class DeskContract(ABC):
 
     def fingerprint(self, agent: Any) -> object:
         """Give something that differs when the agent or what hangs on it was changed."""
-        return {name: id(value) for name, value in vars(agent).items()}
+        return _marks(agent, set())
 
     def user_said(self, messages: list[dict[str, Any]]) -> list[str]:
         """Give what the user said in a request, without the prompt the framework puts around it."""
@@ -138,6 +144,23 @@ class DeskContract(ABC):
         model = FakeModel(agents={"Desk": [{"tool_calls": [call]}, "done"]})
         return self.adapter_class(desk, **{"tools": mocks, "model": model, **options})
 
+    def run_by(self, path: str, adapter: BaseAdapter[Any], desk: Any, **options: Any) -> None:
+        """Run the desk by one of its ways: async, sync, stream, or its own code in a session."""
+
+        async def stream() -> None:
+            async for _ in adapter.stream(ASKED, **options):
+                pass
+
+        if path == "async":
+            asyncio.run(adapter.invoke(ASKED, **options))
+        elif path == "sync":
+            adapter.sync_invoke(ASKED, **options)
+        elif path == "stream":
+            asyncio.run(stream())
+        else:
+            with adapter.session():
+                self.run_native(desk, ASKED)
+
     def weather_only(self, desk: Any, **options: Any) -> BaseAdapter[Any]:
         """Wrap the desk for a run in which the real `plan_trip` runs "Weather" by itself."""
         model = FakeModel(
@@ -150,3 +173,22 @@ class DeskContract(ABC):
             }
         )
         return self.adapter_class(desk, **{"model": model, **options})
+
+
+def _marks(value: Any, seen: set[int]) -> object:
+    """Tell an object from what it becomes when it, or anything that hangs on it, is changed."""
+    if id(value) in seen or isinstance(value, type):
+        return id(value)
+    seen.add(id(value))
+    if isinstance(value, dict):
+        parts = list(value.items())
+    elif isinstance(value, (list, tuple)):
+        parts = list(enumerate(value))
+    else:
+        attributes = getattr(value, "__dict__", {}).items()
+        parts = [(name, part) for name, part in attributes if not _is_cache(type(value), name)]
+    return id(value), [(key, _marks(part, seen)) for key, part in parts]
+
+
+def _is_cache(cls: type, name: str) -> bool:
+    return isinstance(getattr(cls, name, None), cached_property)

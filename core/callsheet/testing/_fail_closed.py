@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from callsheet._adapter import BaseAdapter
 from callsheet._errors import ScriptExhaustedError, UnknownMockError, UnmockedToolError, UnusedScriptError
 from callsheet._fake_model import FakeModel
 from callsheet._mocks import MockTool
@@ -32,23 +32,6 @@ class FailClosedContract(DeskContract):
         with pytest.raises(UnmockedToolError, match=tool):
             self.run_by(path, adapter, desk)
         assert not canary.hits
-
-    def run_by(self, path: str, adapter: BaseAdapter[Any], desk: Any) -> None:
-        """Run the desk by one of its ways."""
-
-        async def stream() -> None:
-            async for _ in adapter.stream(ASKED):
-                pass
-
-        if path == "async":
-            asyncio.run(adapter.invoke(ASKED))
-        elif path == "sync":
-            adapter.sync_invoke(ASKED)
-        elif path == "stream":
-            asyncio.run(stream())
-        else:
-            with adapter.session():
-                self.run_native(desk, ASKED)
 
     def test_refusal_reaches_the_test_through_code_that_swallows_it(self, desk: Any, canary: Canary) -> None:
         adapter = self.one_call(desk, SEARCH)
@@ -107,16 +90,32 @@ class FailClosedContract(DeskContract):
         adapter = self.adapter_class(desk, model=FakeModel([ConnectionResetError("provider is down")]))
         with pytest.raises(ConnectionResetError, match="provider is down"):
             asyncio.run(adapter.invoke(ASKED))
+        assert adapter.last_result is not None
+        assert "provider is down" in str(adapter.last_result.error)
+        assert adapter.last_result.trajectory()[-1]["role"] == "error"
 
-    def test_stopped_run_keeps_its_trajectory(self, desk: Any, canary: Canary) -> None:
+    def test_answer_of_a_sub_agent_is_not_the_answer_of_a_run_that_failed(self, desk: Any) -> None:
+        model = FakeModel(
+            agents={
+                "Desk": [{"tool_calls": [FORECAST]}, ConnectionResetError("provider is down")],
+                "Weather": ["Sunny in Rome"],
+            }
+        )
+        adapter = self.adapter_class(desk, tools=self.allowed, model=model)
+        with pytest.raises(ConnectionResetError, match="provider is down"):
+            asyncio.run(adapter.invoke(ASKED))
+        assert adapter.last_result is not None
+        assert adapter.last_result.response == ""
+        assert adapter.last_result.native is None
+
+    @pytest.mark.parametrize("path", ["async", "sync", "stream"])
+    def test_stopped_run_keeps_its_trajectory(self, desk: Any, canary: Canary, path: str) -> None:
         model = FakeModel(default_response={"tool_calls": [SEARCH]})
         adapter = self.adapter_class(desk, tools=[MockTool("search_flights", response=FLIGHTS)], model=model)
-        run = adapter.invoke(ASKED, **self.max_turns_options(2))
-        if self.max_turns_error is None:
-            asyncio.run(run)
-        else:
-            with pytest.raises(self.max_turns_error):
-                asyncio.run(run)
+        stops = nullcontext() if self.max_turns_error is None else pytest.raises(self.max_turns_error)
+        with stops:
+            self.run_by(path, adapter, desk, **self.max_turns_options(2))
         assert adapter.last_result is not None
-        assert set(adapter.last_result.tool_names) == {"search_flights"}
+        assert adapter.last_result.tool_names == ["search_flights"] * 2
+        assert (adapter.last_result.error is None) is (self.max_turns_error is None)
         assert not canary.hits

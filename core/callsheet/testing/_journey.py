@@ -12,6 +12,7 @@ ITINERARY = {"booking": "B7", "legs": ["OSL", "FCO"]}
 
 SEARCH = {"name": "search_flights", "args": {"origin": "Oslo", "destination": "Rome"}}
 FORECAST = {"name": "forecast", "args": {"input": "Rome"}}
+ITINERARY_CALL = {"name": "get_itinerary", "args": {"booking": "B7"}}
 CANCEL = {"name": "cancel_booking", "args": {"booking": "B7"}}
 UNMOCKED = {"search_flights": SEARCH, "cancel_booking": CANCEL, "get_forecast": FORECAST}
 

@@ -6,6 +6,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from callsheet._adapter import BaseAdapter
 from callsheet._conversation import Conversation
 from callsheet._fake_model import FakeModel
@@ -22,6 +24,8 @@ class RunningContract(DeskContract):
         result = asyncio.run(self.journey(desk).invoke(ASKED))
         assert result.trajectory() == TRAJECTORY
         assert result.response == BOOKED
+        assert result.output is not None
+        assert result.native is not None
         assert result.metadata["turns"] == 6
         assert not canary.hits
 
@@ -42,7 +46,9 @@ class RunningContract(DeskContract):
         async def main() -> list[Any]:
             return [event async for event in adapter.stream(ASKED)]
 
-        assert asyncio.run(main())
+        events = asyncio.run(main())
+        assert events
+        assert all(isinstance(event, self.event_types) for event in events)
         assert adapter.last_result is not None
         assert adapter.last_result.trajectory() == TRAJECTORY
         assert not canary.hits
@@ -95,6 +101,16 @@ class RunningContract(DeskContract):
         assert talk.turn_count == 2
         assert [call.name for call in talk.all_tool_calls] == ["search_flights"]
         assert not canary.hits
+
+    @pytest.mark.parametrize("path", ["async", "sync", "stream"])
+    def test_history_comes_before_the_message(self, desk: Any, path: str) -> None:
+        model = FakeModel(agents={"Desk": ["done"]})
+        said = [
+            {"role": "user", "content": "A flight, please"},
+            {"role": "assistant", "content": "Where to?"},
+        ]
+        self.run_by(path, self.adapter_class(desk, model=model), desk, history=said)
+        assert self.user_said(model.call_log[0]["messages"]) == ["A flight, please", ASKED]
 
     def test_concurrent_runs_on_one_agent_keep_apart(self, desk: Any, canary: Canary) -> None:
         async def one(number: int) -> None:

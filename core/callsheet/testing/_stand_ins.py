@@ -24,6 +24,18 @@ class StandInsContract(DeskContract):
         assert call.response is not None
         assert call.outcome == "success"
 
+    def test_failure_of_a_spied_tool_is_recorded_as_the_tool_raised_it(
+        self, desk: Any, canary: Canary
+    ) -> None:
+        adapter = self.one_call(desk, CANCEL, MockTool.spy("cancel_booking"))
+        result = asyncio.run(adapter.invoke(ASKED))
+        call = result.tool_calls[0]
+        assert canary.hits["cancel_booking"] == 1
+        assert call.outcome == "failed"
+        assert "real failure for B7" in str(call.error)
+        assert "real failure for B7" in str(call.seen_by_model)
+        assert result.response == "done"
+
     def test_unmocked_tools_run_where_the_test_says_so(self, desk: Any, canary: Canary) -> None:
         adapter = self.journey(desk, tools=[], unmocked="real")
         result = asyncio.run(adapter.invoke(ASKED))
@@ -68,6 +80,11 @@ class StandInsContract(DeskContract):
 
     def test_mocks_of_one_run_come_before_the_adapters(self, desk: Any) -> None:
         adapter = self.one_call(desk, SEARCH, MockTool("search_flights", response="all runs"))
+        result = asyncio.run(adapter.invoke(ASKED, tools=[MockTool("search_flights", response="this run")]))
+        assert result.tool_calls[0].response == "this run"
+
+    def test_plain_mock_of_one_run_comes_before_the_adapters_bound_one(self, desk: Any) -> None:
+        adapter = self.one_call(desk, SEARCH, MockTool("Desk.search_flights", response="all runs"))
         result = asyncio.run(adapter.invoke(ASKED, tools=[MockTool("search_flights", response="this run")]))
         assert result.tool_calls[0].response == "this run"
 

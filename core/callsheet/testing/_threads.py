@@ -88,9 +88,13 @@ class ThreadsContract(DeskContract):
         """Say whether what late code met is the closed session, or the framework's abort in its name."""
         return bool(met) and any("closed" in str(error) for error in met)
 
-    def test_task_left_behind_meets_a_closed_session(self, desk: Any, canary: Canary) -> None:
+    @pytest.mark.parametrize("options", [{}, {"model": None, "offline": True}], ids=["scripted", "own model"])
+    def test_task_left_behind_meets_a_closed_session(
+        self, desk: Any, canary: Canary, options: dict[str, Any]
+    ) -> None:
+
         async def main() -> BaseException | None:
-            with self.journey(desk, strict=False).session():
+            with self.journey(desk, strict=False, **options).session():
                 task = asyncio.create_task(self.run_native_async(desk, ASKED))
             await asyncio.wait([task])
             return task.exception()

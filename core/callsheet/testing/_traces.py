@@ -19,13 +19,16 @@ class TracesContract(DeskContract):
     """A session leaves nothing behind, and refuses misuse."""
 
     def test_patches_are_taken_out_exactly(self, desk: Any) -> None:
-        targets = self.adapter_class.patches.targets()
+        # Frameworks fill caches of their own at the first run.
+        asyncio.run(self.journey(self.build_desk(Canary())).invoke(ASKED))
+        owners = [owner for owner, _ in self.adapter_class.patches.targets()]
         gc.collect()
-        before = [vars(owner).get(name) for owner, name in targets]
+        before = [dict(vars(owner)) for owner in owners]
         asyncio.run(self.journey(desk).invoke(ASKED))
         gc.collect()
-        after = [vars(owner).get(name) for owner, name in targets]
-        assert all(was is now for was, now in zip(before, after, strict=True))
+        for owner, was in zip(owners, before, strict=True):
+            now = dict(vars(owner))
+            assert {name for name in was | now if was.get(name) is not now.get(name)} == set(), owner
 
     def test_half_failed_installation_is_taken_back(self, desk: Any, canary: Canary) -> None:
         whole = self.adapter_class.patches

@@ -8,6 +8,7 @@ import pytest
 
 # First of all: CrewAI's import alone warns, and writes under the home folder.
 import callsheet_crewai  # noqa: F401
+from tests.adapters.crewai.crews import HITS
 
 HERE = Path(__file__).parent
 
@@ -16,3 +17,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
+
+
+@pytest.fixture(autouse=True)
+def _no_hits():
+    HITS.clear()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import Any
 
 from crewai import LLM, Agent, Crew, Process, Task
 from crewai.flow.flow import Flow, listen, start
@@ -17,6 +16,9 @@ HITS: Counter[str] = Counter()
 
 class TextLLM(BaseLLM):
     """A model without function calling: its agents write their calls as text."""
+
+    def supports_function_calling(self):
+        return False
 
     def call(self, messages, *args, **kwargs):
         HITS["model"] += 1
@@ -107,7 +109,7 @@ def parallel_tasks(*, native=True):
 def flow(*, native=True, **options):
     """Give a flow that runs an agent, then a crew, then calls a tool itself."""
 
-    class ResearchFlow(Flow[dict[str, Any]]):
+    class ResearchFlow(Flow):
         @start()
         def ask(self):
             return agent(native=native).kickoff("rust?")

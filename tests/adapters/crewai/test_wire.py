@@ -15,11 +15,6 @@ from tests.loopback import Loopback, Reply
 SEARCH = Reply(tool_calls=[("search", {"q": "rust"})])
 
 
-@pytest.fixture(autouse=True)
-def _fresh():
-    HITS.clear()
-
-
 def agent(provider, **options):
     llm = LLM(model="gpt-4o", provider="openai", base_url=provider.base_url, api_key="secret", **options)
     return Agent(role="Researcher", goal="g", backstory="b", llm=llm, tools=[Search()])

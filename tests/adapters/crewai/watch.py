@@ -1,4 +1,4 @@
-"""Watches the interpreter itself: connections and files, whoever makes them."""
+"""Watches the interpreter itself: connections, prompts and files, whoever makes them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from pathlib import Path
 
 _seen: list[tuple[str, str]] | None = None
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_NETWORK = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "builtins.input")
+# Where CrewAI keeps what is the user's: even to read it would let it into a test.
+_KEPT = (".local/share", ".config", ".crewai")
 
 
 def _hook(event, args):
     if _seen is None:
         return
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
-        if not _is_local_plumbing(args):
-            _seen.append(("network", repr(args[1:])))
+    if event in _NETWORK:
+        _seen.append(("network", f"{event} {args}"))
     elif event == "open" and isinstance(args[0], str | bytes | os.PathLike):
         mode, flags = args[1], args[2]
-        if (isinstance(mode, str) and set(mode) & set("wax+")) or (mode is None and flags & _WRITES):
-            _seen.append(("file", os.fsdecode(args[0])))
+        path = os.fsdecode(args[0])
+        writes = (isinstance(mode, str) and set(mode) & set("wax+")) or (mode is None and flags & _WRITES)
+        if writes or _is_users_data(path):
+            _seen.append(("file", path))
     elif event in ("os.mkdir", "sqlite3.connect"):
         _seen.append(("file", os.fsdecode(args[0])))
 
 
-def _is_local_plumbing(args):
-    return isinstance(args[1], str | bytes) and not isinstance(args[0], str)
+def _is_users_data(path):
+    return any(Path(path).is_relative_to(Path.home() / folder) for folder in _KEPT)
 
 
 sys.addaudithook(_hook)
@@ -34,7 +38,7 @@ sys.addaudithook(_hook)
 
 @contextmanager
 def watched():
-    """Give two lists, full at the end: connections tried, files written outside the session's folder."""
+    """Give two lists, full at the end: what was sent or asked, and files outside the session's folder."""
     global _seen
     network, files = [], []
     _seen = seen = []

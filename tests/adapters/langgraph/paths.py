@@ -6,7 +6,7 @@ import asyncio
 import warnings
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
+from langgraph.pregel import Pregel
 
 MODES = ("values", "updates", "messages", "custom", "debug", "tasks", "checkpoints")
 
@@ -71,8 +71,8 @@ async def _blocks_async(graph, given):
         return [event async for event in await graph.astream_events(given, version="v3")]
 
 
-# Streams of content blocks came after LangGraph 1.0.
-if "_iter_v2_events" in vars(BaseChatModel):
+# Graphs stream content blocks since LangGraph 1.2.
+if "stream_events" in vars(Pregel):
     SYNC["stream-events-v3"] = _blocks
     ASYNC["astream-events-v3"] = _awaited(_blocks_async)
 PATHS = {**SYNC, **ASYNC}

@@ -20,6 +20,7 @@ from langgraph import prebuilt
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState, ToolNode, create_react_agent, tools_condition
+from langgraph.pregel import Pregel
 from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
@@ -364,10 +365,12 @@ STYLES: dict[str, Any] = {
 if ToolRuntime is not None:
     STYLES["tool-runtime"] = lambda: create_agent(MODEL, [_with_runtime()])
 FIRST_VERSION = version("langgraph") == "1.0.0"
-# What LangGraph 1.0.0 can not do itself, without any session: inject the state (with today's pydantic), and
-# give the results of tasks while events are streamed.
+# What LangGraph can not do itself, without any session: before 1.2 give the results of tasks while events are
+# streamed, and in 1.0.0 inject the state (with today's pydantic).
 BROKEN_UPSTREAM = (
-    {("functional", "astream-events"), ("async-functional", "astream-events")} if FIRST_VERSION else set()
+    set()
+    if "stream_events" in vars(Pregel)
+    else {("functional", "astream-events"), ("async-functional", "astream-events")}
 )
 if FIRST_VERSION:
     del STYLES["injected"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import sys
 import threading
 from collections import Counter
 
@@ -9,6 +10,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
+from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
@@ -62,10 +64,68 @@ def through_a_helper(state):
     return {"messages": [AIMessage(helper())]}
 
 
-@pytest.mark.parametrize("run", [by_name, from_a_table, through_a_helper])
+TAKEN = lookup.func
+this_module = sys.modules[__name__]
+
+
+class Service:
+    look_up = staticmethod(body)
+
+
+def of_a_module(state):
+    return {"messages": [AIMessage(this_module.body("Oslo"))]}
+
+
+def of_a_class(state):
+    return {"messages": [AIMessage(Service.look_up("Oslo"))]}
+
+
+in_a_lambda = lambda state: {"messages": [AIMessage(body("Oslo"))]}  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    "run", [by_name, from_a_table, through_a_helper, of_a_module, of_a_class, in_a_lambda, body]
+)
 def test_node_that_calls_the_function_of_a_tool_is_refused(run):
     with pytest.raises(UnmockedToolError, match=r"Node 'act' calls 'body'.*tool\.invoke"):
         LangGraphAdapter(node(run), tools=[MOCK]).sync_invoke("?")
+
+
+def test_function_of_a_tool_that_is_in_no_graph_is_refused_too():
+    graph = StateGraph(MessagesState)
+    graph.add_node("act", lambda state: {"messages": [AIMessage(TAKEN("Oslo"))]})
+    graph.add_edge(START, "act")
+    with pytest.raises(UnmockedToolError, match="Node 'act' calls 'lookup'"):
+        LangGraphAdapter(graph.compile()).sync_invoke("?")
+
+
+@pytest.mark.parametrize("start", [START, "act"])
+def test_function_of_a_tool_called_by_an_edge_is_refused(start):
+    def route(state):
+        body("Oslo")
+        return "then"
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("act", lambda state: {})
+    graph.add_node("then", lambda state: {})
+    graph.add_node("tools", ToolNode([plain]))
+    graph.add_edge(START, "act")
+    graph.add_conditional_edges(start, route, ["then"])
+    with pytest.raises(UnmockedToolError, match=f"Node '{start}' calls 'body'"):
+        LangGraphAdapter(graph.compile(), tools=[MOCK]).sync_invoke("?")
+
+
+def test_task_made_of_the_function_of_a_tool_is_refused():
+    look_up = task(TAKEN)
+
+    @entrypoint()
+    def flow(city):
+        return look_up(city).result()
+
+    with pytest.raises(UnmockedToolError, match="Node 'lookup' calls 'lookup'"):
+        LangGraphAdapter(flow).sync_invoke("Oslo")
+    assert LangGraphAdapter(flow, unmocked="real").sync_invoke("Oslo").native == "REAL Oslo"
+    HITS.clear()
 
 
 def test_such_a_node_runs_where_real_tools_may():
@@ -288,3 +348,110 @@ def test_handoff_can_be_mocked_and_then_hands_nothing_over():
     result = adapter.sync_invoke("?")
     assert result.response == "I stay"
     assert result.agents == ["front"]
+
+
+def overriding(method):
+    """Give a new tool class that has one method of its own."""
+
+    def own(self, given, *args, **kwargs):
+        HITS[method] += 1
+        return "REAL"
+
+    async def own_async(self, given, *args, **kwargs):
+        return own(self, given)
+
+    called = own_async if method.startswith("a") else own
+    members = {
+        "__module__": __name__,
+        "__annotations__": {"name": str, "description": str},
+        "name": "late",
+        "description": "Look a city up.",
+        "_run": own,
+        method: called,
+    }
+    return type("Late", (BaseTool,), members)
+
+
+@pytest.mark.parametrize("method", ["run", "arun", "invoke", "ainvoke"])
+@pytest.mark.parametrize("when", ["while another session is alive", "inside the session"])
+def test_tool_class_that_comes_to_be_with_the_patches_in_place_is_answered_too(method, when):
+    earlier = LangGraphAdapter(loop(ToolNode([lookup]))).session()
+    with earlier:
+        pass
+    made = [overriding(method)] if when != "inside the session" else []
+
+    def act(state):
+        tool_class = made[0] if made else overriding(method)
+        given = {"name": "late", "args": {"city": "Oslo"}, "id": "c1", "type": "tool_call"}
+        late = tool_class()
+        if method.startswith("a"):
+            answer = asyncio.run(late.ainvoke(given))
+        else:
+            answer = late.invoke(given)
+        return {"messages": [AIMessage(answer.content)]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("act", act)
+    graph.add_edge(START, "act")
+    result = LangGraphAdapter(graph.compile(), tools=[MockTool("late", response="mocked")]).sync_invoke("?")
+    assert result.response == "mocked"
+    assert not earlier.is_open
+
+
+class Whole(BaseTool):
+    """A tool class that is called, batched and streamed in a way of its own."""
+
+    name: str = "whole"
+    description: str = "Look a city up."
+
+    def __call__(self, *args, **kwargs):
+        return self._run("Oslo")
+
+    def batch(self, inputs, *args, **kwargs):
+        return [self._run("Oslo") for _ in inputs]
+
+    async def abatch(self, inputs, *args, **kwargs):
+        return self.batch.__wrapped__(self, inputs)
+
+    def stream(self, given, *args, **kwargs):
+        yield self._run("Oslo")
+
+    async def astream(self, given, *args, **kwargs):
+        yield self._run("Oslo")
+
+    def _run(self, city: str) -> str:
+        HITS["whole"] += 1
+        return "REAL"
+
+
+async def collected(events):
+    return [event async for event in events]
+
+
+GIVEN = {"city": "Oslo"}
+WAYS = {
+    "call": lambda: [Whole()(GIVEN)],
+    "batch": lambda: Whole().batch([GIVEN]),
+    "abatch": lambda: asyncio.run(Whole().abatch([GIVEN])),
+    "stream": lambda: list(Whole().stream(GIVEN)),
+    "astream": lambda: asyncio.run(collected(Whole().astream(GIVEN))),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tool_class_that_is_batched_or_streamed_in_its_own_way_is_answered_too(way):
+    adapter = LangGraphAdapter(loop(ToolNode([Whole()])), tools=[MockTool("whole", response="mocked")])
+    with adapter.session() as session:
+        assert WAYS[way]() == ["mocked"]
+    assert [call.response for call in session.tool_calls] == ["mocked"]
+    with pytest.raises(UnmockedToolError, match="whole"), LangGraphAdapter(adapter.agent).session():
+        WAYS[way]()
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "abatch"])
+def test_tool_class_that_is_batched_or_streamed_in_its_own_way_runs_where_it_may(way):
+    with LangGraphAdapter(loop(ToolNode([Whole()])), unmocked="real").session() as session:
+        assert WAYS[way]() == ["REAL"]
+    assert [call.name for call in session.tool_calls] == ["whole"]
+    assert HITS == {"whole": 1}
+    HITS.clear()

@@ -213,6 +213,18 @@ def test_malformed_arguments_reach_no_tool():
     assert (call.outcome, call.raw_args) == ("invalid", '{"city": nope')
 
 
+def test_malformed_arguments_are_told_as_written_though_a_stream_repairs_them():
+    step = {"tool_calls": [{"name": "lookup", "args": '{"city": nope'}]}
+    adapter = LangGraphAdapter(create_agent(MODEL, [lookup]), tools=[MOCK], model=FakeModel([step, "done"]))
+
+    async def run():
+        return [event async for event in adapter.stream("?", stream_mode="messages")]
+
+    asyncio.run(run())
+    (call,) = adapter.last_result.tool_calls
+    assert (call.args, call.outcome, call.raw_args) == ({}, "invalid", '{"city": nope')
+
+
 def test_refusal_thinking_and_finish_reason_are_where_langchain_has_them():
     model = FakeModel(
         [{"content": "Cold", "thinking": "It is winter", "finish_reason": "length"}, {"refusal": "No"}]
@@ -279,3 +291,73 @@ def test_stream_of_content_blocks_is_recorded_once_it_is_whole():
             warnings.simplefilter("ignore")
             assert str(model.stream_events([("user", "?")], version="v3").text) == "It is cold"
         assert [entry.content for entry in session.trace] == ["It is cold"]
+
+
+def replying(method):
+    """Give a new model class that replies by one method of its own."""
+
+    def own(self, *args, **kwargs):
+        raise AssertionError("the real model was asked")
+
+    async def own_async(self, *args, **kwargs):
+        raise AssertionError("the real model was asked")
+
+    def own_stream(self, *args, **kwargs):
+        yield own(self)
+
+    async def own_astream(self, *args, **kwargs):
+        yield own(self)
+
+    kinds = {"stream": own_stream, "astream": own_astream}
+    is_async = method.startswith(("a", "_a"))
+    body = kinds.get(method, own_async if is_async else own)
+    return type("Replying", (ProviderModel,), {"__module__": __name__, method: body})
+
+
+ENTRIES = {
+    "invoke": lambda model: model.invoke("?").content,
+    "ainvoke": lambda model: asyncio.run(model.ainvoke("?")).content,
+    "batch": lambda model: model.batch(["?"])[0].content,
+    "abatch": lambda model: asyncio.run(model.abatch(["?"]))[0].content,
+    "stream": lambda model: "".join(chunk.content for chunk in model.stream("?")),
+    "astream": lambda model: asyncio.run(streamed(model)),
+    "generate": lambda model: model.invoke("?").content,
+    "agenerate": lambda model: asyncio.run(model.ainvoke("?")).content,
+    "generate_prompt": lambda model: model.invoke("?").content,
+    "agenerate_prompt": lambda model: asyncio.run(model.ainvoke("?")).content,
+    "_generate_with_cache": lambda model: model.invoke("?").content,
+    "_agenerate_with_cache": lambda model: asyncio.run(model.ainvoke("?")).content,
+}
+
+
+async def streamed(model):
+    return "".join([chunk.content async for chunk in model.astream("?")])
+
+
+@pytest.mark.parametrize("when", ["before", "inside the session"])
+@pytest.mark.parametrize("method", ENTRIES)
+def test_model_class_that_replies_in_its_own_way_is_replaced_too(method, when):
+    made = [replying(method)] if when == "before" else []
+    with LangGraphAdapter(create_agent(MODEL, []), model=FakeModel(["scripted"])).session() as session:
+        model = (made[0] if made else replying(method))()
+        assert ENTRIES[method](model) == "scripted"
+    assert [entry.content for entry in session.trace] == ["scripted"]
+
+
+def test_model_class_that_replies_in_its_own_way_does_so_where_nothing_stands_in():
+    class Own(ProviderModel):
+        def invoke(self, *args, **kwargs):
+            return AIMessage("own")
+
+    with LangGraphAdapter(create_agent(MODEL, [])).session():
+        assert Own().invoke("?").content == "own"
+
+
+def test_model_class_that_only_adds_to_what_is_said_still_does():
+    class Polite(ProviderModel):
+        def invoke(self, *args, **kwargs):
+            reply = super().invoke(*args, **kwargs)
+            return reply.model_copy(update={"content": f"{reply.content}, please"})
+
+    with LangGraphAdapter(create_agent(MODEL, []), model=FakeModel(["wait"])).session():
+        assert Polite().invoke("?").content == "wait, please"

@@ -1,11 +1,15 @@
 """What LangChain and LangGraph do between a test and a tool, one by one."""
 
 import asyncio
+import contextlib
+import contextvars
 import dataclasses
 import gc
 import inspect
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -22,13 +26,21 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, ToolException, tool
 from langgraph import types
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel.remote import RemoteGraph
 
 import callsheet
-from callsheet import FakeModel, MockConfigError, MockTool, UnknownMockError, UnmockedToolError
+from callsheet import (
+    AmbiguousSessionError,
+    FakeModel,
+    MockConfigError,
+    MockTool,
+    UnknownMockError,
+    UnmockedToolError,
+)
 from callsheet.adapters import LangGraphAdapter as FromCore
 from callsheet_langgraph import LangGraphAdapter
 from tests.adapters.langgraph.models import ProviderModel
@@ -93,6 +105,7 @@ def test_arguments_the_tool_does_not_accept_are_refused_in_the_frameworks_words(
     assert call.outcome == "invalid"
     assert "city" in call.seen_by_model
     assert "Field required" in call.seen_by_model
+    assert call.raw_args == '{"town": "Oslo"}'
 
 
 def json_schema_tool():
@@ -110,6 +123,7 @@ def test_arguments_of_a_json_schema_tool_are_checked_though_langchain_does_not()
     assert call.outcome == "invalid"
     assert "7 is not of type" in call.seen_by_model
     assert call.seen_by_model.startswith("Error invoking tool 'lookup'")
+    assert call.raw_args == '{"city": 7}'
 
 
 def test_tool_that_handles_its_validation_errors_itself_still_does():
@@ -360,3 +374,32 @@ def test_patches_go_when_the_session_is_gone():
     del adapter
     gc.collect()
     assert not LangGraphAdapter.patches.installed
+
+
+def test_agents_built_and_run_in_threads_do_not_meet():
+    answers = []
+
+    def one(answer):
+        saver = InMemorySaver()
+        agent = create_agent(MODEL, [lookup], checkpointer=saver)
+        adapter = LangGraphAdapter(
+            agent, tools=[MockTool("lookup", response=answer)], model=FakeModel([LOOKUP, "done"])
+        )
+        asked = adapter.sync_invoke("?")
+        answers.append((answer, asked.tool_calls[0].response, list(saver.list(None))))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(one, map(str, range(24))))
+    assert sorted(answers) == sorted((str(n), str(n), []) for n in range(24))
+
+
+def test_function_of_a_tool_is_refused_where_no_session_can_be_told():
+    taken = []
+    reading = threading.Thread(target=lambda: taken.append(lookup.func))
+    with contextlib.ExitStack() as sessions:
+        sessions.enter_context(pytest.raises(AmbiguousSessionError))
+        for _ in range(2):
+            sessions.enter_context(LangGraphAdapter(create_agent(MODEL, [lookup])).session())
+        contextvars.Context().run(reading.start)
+        reading.join()
+        contextvars.Context().run(taken[0], "Oslo")

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core.callbacks import CallbackManagerForToolRun
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import InjectedToolCallId, ToolException, tool
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, InjectedToolCallId, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedStore, ToolNode, tools_condition
@@ -148,6 +150,44 @@ def test_interrupt_in_a_tool_waits_and_goes_on(around):
         assert [raised.value for raised in waiting["__interrupt__"]] == ["sure?"]
         done = compiled.invoke(Command(resume="yes"), config)
     assert done["messages"][-1].content == "go: yes"
+
+
+class Careful(BaseTool):
+    """A tool class of the application's own, which takes the config and the callbacks."""
+
+    name: str = "careful"
+    description: str = "Take everything."
+
+    def _run(
+        self, what: str, config: RunnableConfig, run_manager: CallbackManagerForToolRun | None = None
+    ) -> str:
+        return f"{what} {config['configurable']['who']} {type(run_manager).__name__}"
+
+
+class Later(BaseTool):
+    """A tool class with an annotation that can not be resolved."""
+
+    name: str = "later"
+    description: str = "Take what is only imported for type checkers."
+    args_schema: dict = {"type": "object", "properties": {"what": {"type": "string"}}}
+
+    def _run(self, what: "Unheard", run_manager=None) -> str:  # noqa: F821
+        return f"{what} {type(run_manager).__name__}"
+
+
+@pytest.mark.parametrize("run", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(Careful(), "x Ada CallbackManagerForToolRun"), (Later(), "x CallbackManagerForToolRun")],
+    ids=["config and callbacks", "unresolved annotation"],
+)
+def test_tools_are_given_what_their_signatures_ask_for(around, run, given, told):
+    graph = node_of(given)
+    asked = {"messages": [calling((given.name, {"what": "x"}))]}
+    config = {"configurable": {"who": "Ada"}}
+    with around(graph):
+        state = graph.invoke(asked, config) if run == "sync" else asyncio.run(graph.ainvoke(asked, config))
+    assert state["messages"][-1].content.replace("Async", "").replace("AsyncCallback", "Callback") == told
 
 
 class Native(GenericFakeChatModel):

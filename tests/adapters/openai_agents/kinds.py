@@ -29,10 +29,16 @@ SCREENSHOT = "aGk="
 
 
 class Canary:
-    """Counts every real body that ran, in this process or by leaving a file."""
+    """Counts every real body that ran, in this process or by leaving a file.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Where bodies in another process leave a file.
+        tool_options: What the tools with those bodies are built with, where they can be.
+    """
+
+    def __init__(self, folder: Path, tool_options: dict[str, Any] | None = None) -> None:
         self.folder = folder
+        self.tool_options = tool_options or {}
         self._hits: Counter[str] = Counter()
 
     def hit(self, tool: str) -> None:
@@ -53,7 +59,7 @@ class Kind:
         args: What the model calls it with.
         build: Builds an agent named "Desk" that has the tool, with approvals or without.
         answer: What the mock answers.
-        can_need_approval: Whether the SDK has approvals for it.
+        can_have: What of "approval" and "guardrails" the SDK has for it.
         through: The calls by which other agents lead to the one that has the tool.
         run_options: What a run of it needs.
     """
@@ -63,7 +69,7 @@ class Kind:
     args: Any
     build: Callable[[Canary, bool], Agent[Any]]
     answer: Any = "mocked"
-    can_need_approval: bool = True
+    can_have: tuple[str, ...] = ("approval", "guardrails")
     through: tuple[tuple[str, dict[str, Any]], ...] = ()
     run_options: Callable[[], dict[str, Any]] = field(default=dict)
 
@@ -82,7 +88,7 @@ class Kind:
 
 
 def lookup(canary: Canary, approval: bool = False, **options: Any) -> FunctionTool:
-    @function_tool(needs_approval=approval, **options)
+    @function_tool(needs_approval=approval, **canary.tool_options, **options)
     def lookup(q: str) -> str:
         """Look something up."""
         canary.hit("lookup")
@@ -96,7 +102,7 @@ def _sync(canary: Canary, approval: bool) -> Agent[Any]:
 
 
 def _async(canary: Canary, approval: bool) -> Agent[Any]:
-    @function_tool(needs_approval=approval)
+    @function_tool(needs_approval=approval, **canary.tool_options)
     async def lookup(q: str) -> str:
         """Look something up."""
         canary.hit("lookup")
@@ -106,7 +112,7 @@ def _async(canary: Canary, approval: bool) -> Agent[Any]:
 
 
 def _with_context(canary: Canary, approval: bool) -> Agent[Any]:
-    @function_tool(needs_approval=approval)
+    @function_tool(needs_approval=approval, **canary.tool_options)
     def lookup(context: RunContextWrapper[Any], q: str) -> str:
         """Look something up."""
         canary.hit("lookup")
@@ -116,7 +122,7 @@ def _with_context(canary: Canary, approval: bool) -> Agent[Any]:
 
 
 def _with_timeout(canary: Canary, approval: bool) -> Agent[Any]:
-    @function_tool(needs_approval=approval, timeout=5)
+    @function_tool(needs_approval=approval, timeout=5, **canary.tool_options)
     async def lookup(q: str) -> str:
         """Look something up."""
         canary.hit("lookup")
@@ -146,6 +152,7 @@ def _handmade(canary: Canary, approval: bool) -> Agent[Any]:
         params_json_schema=schema,
         on_invoke_tool=invoke,
         needs_approval=approval,
+        **canary.tool_options,
     )
     return Agent(name="Desk", tools=[tool])
 
@@ -349,18 +356,16 @@ KINDS = [
     Kind("agent as tool", "lookup", _Q, _in_agent_tool, through=(("Desk", _ASK),)),
     Kind("agent as tool, 2 deep", "lookup", _Q, _two_deep, through=(("Desk", _ASK), ("Inner", _ASK_FURTHER))),
     Kind("after a handoff", "lookup", _Q, _after_handoff, through=(("Desk", {"handoff": "Inner"}),)),
-    Kind("MCP", "lookup", _Q, _mcp),
-    Kind("MCP, not started", "lookup", _Q, _mcp_process),
-    Kind("local shell", "local_shell", {"command": ["ls"]}, _local_shell, can_need_approval=False),
-    Kind("shell", "shell", {"commands": ["ls"]}, _shell),
-    Kind("apply patch", "apply_patch", _PATCH, _apply_patch),
-    Kind("computer", "computer", _CLICK, _computer, answer=SCREENSHOT, can_need_approval=False),
-    Kind(
-        "computer factory", "computer", _CLICK, _computer_factory, answer=SCREENSHOT, can_need_approval=False
-    ),
+    Kind("MCP", "lookup", _Q, _mcp, can_have=("approval",)),
+    Kind("MCP, not started", "lookup", _Q, _mcp_process, can_have=("approval",)),
+    Kind("local shell", "local_shell", {"command": ["ls"]}, _local_shell, can_have=()),
+    Kind("shell", "shell", {"commands": ["ls"]}, _shell, can_have=("approval",)),
+    Kind("apply patch", "apply_patch", _PATCH, _apply_patch, can_have=("approval",)),
+    Kind("computer", "computer", _CLICK, _computer, answer=SCREENSHOT, can_have=()),
+    Kind("computer factory", "computer", _CLICK, _computer_factory, answer=SCREENSHOT, can_have=()),
 ]
 if hasattr(agents, "CustomTool"):
-    KINDS.append(Kind("custom", "query", "SELECT 1", _custom))
+    KINDS.append(Kind("custom", "query", "SELECT 1", _custom, can_have=("approval",)))
 if hasattr(agents, "tool_namespace"):
     KINDS.append(Kind("namespaced", "lookup", _Q, _namespaced))
     KINDS.append(Kind("deferred", "lookup", _Q, _deferred))
@@ -371,7 +376,7 @@ if hasattr(agents.RunConfig, "sandbox"):
             "exec_command",
             {"cmd": "ls"},
             _sandbox,
-            can_need_approval=False,
+            can_have=(),
             run_options=_in_a_sandbox,
         )
     )

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agents import (
     Agent,
-    GuardrailFunctionOutput,
-    InputGuardrail,
-    InputGuardrailTripwireTriggered,
+    HostedMCPTool,
     ModelBehaviorError,
-    OutputGuardrail,
-    OutputGuardrailTripwireTriggered,
     Runner,
-    ToolGuardrailFunctionOutput,
-    ToolInputGuardrail,
-    ToolInputGuardrailTripwireTriggered,
-    ToolOutputGuardrail,
+    ToolTimeoutError,
     WebSearchTool,
     function_tool,
     handoff,
@@ -63,87 +57,6 @@ def test_call_rejected_by_the_user_is_denied(canary: Canary) -> None:
     assert not canary.hits
 
 
-def _tool_guardrail(kind: Any, behavior: str) -> Any:
-    def check(data: Any) -> ToolGuardrailFunctionOutput:
-        if behavior == "reject":
-            return ToolGuardrailFunctionOutput.reject_content("not this", output_info={"why": "rule"})
-        if behavior == "raise":
-            return ToolGuardrailFunctionOutput.raise_exception(output_info="stop")
-        return ToolGuardrailFunctionOutput.allow()
-
-    return kind(guardrail_function=check, name=f"tool {behavior}")
-
-
-def test_call_rejected_by_an_input_guardrail_is_denied_and_never_mocked(canary: Canary) -> None:
-    tool = lookup(canary)
-    tool.tool_input_guardrails = [_tool_guardrail(ToolInputGuardrail, "reject")]
-    mock = MockTool("lookup", response=1)
-    result = adapter(Agent(name="Desk", tools=[tool]), tools=[mock]).sync_invoke("go")
-    assert (result.tool_calls[0].outcome, result.tool_calls[0].seen_by_model) == ("denied", "not this")
-    assert mock.call_count == 0
-    assert result.metadata["guardrails"] == [
-        {
-            "kind": "tool_input",
-            "name": "tool reject",
-            "tripped": False,
-            "behavior": "reject_content",
-            "info": {"why": "rule"},
-        }
-    ]
-
-
-def test_answer_replaced_by_an_output_guardrail_is_what_the_model_saw(canary: Canary) -> None:
-    tool = lookup(canary)
-    tool.tool_output_guardrails = [_tool_guardrail(ToolOutputGuardrail, "reject")]
-    call = adapter(Agent(name="Desk", tools=[tool])).sync_invoke("go").tool_calls[0]
-    assert (call.outcome, call.response, call.seen_by_model) == ("success", "mocked", "not this")
-
-
-def test_tool_tripwire_ends_the_run_and_is_told(canary: Canary) -> None:
-    tool = lookup(canary)
-    tool.tool_input_guardrails = [_tool_guardrail(ToolInputGuardrail, "raise")]
-    wrapped = adapter(Agent(name="Desk", tools=[tool]))
-    with pytest.raises(ToolInputGuardrailTripwireTriggered):
-        wrapped.sync_invoke("go")
-    assert wrapped.last_result is not None
-    assert [(g["kind"], g["tripped"]) for g in wrapped.last_result.metadata["guardrails"]] == [
-        ("tool_input", True)
-    ]
-    assert wrapped.last_result.tool_calls[0].outcome == "skipped"
-    assert not canary.hits
-
-
-def _says(tripped: bool) -> Any:
-    async def check(*given: Any) -> GuardrailFunctionOutput:
-        return GuardrailFunctionOutput(output_info={"tripped": tripped}, tripwire_triggered=tripped)
-
-    return check
-
-
-@pytest.mark.parametrize("streamed", [False, True])
-def test_tripwires_of_agents_are_told(canary: Canary, streamed: bool) -> None:
-    passing = InputGuardrail(guardrail_function=_says(False), name="fine")
-    for guarded, error in (
-        ({"input_guardrails": [passing, InputGuardrail(_says(True), "no")]}, InputGuardrailTripwireTriggered),
-        ({"output_guardrails": [OutputGuardrail(_says(True), "no")]}, OutputGuardrailTripwireTriggered),
-    ):
-        wrapped = adapter(Agent(name="Desk", tools=[lookup(canary)], **guarded), strict=False)
-
-        async def main(wrapped: OpenAIAgentsAdapter = wrapped) -> None:
-            if streamed:
-                async for _ in wrapped.stream("go"):
-                    pass
-            else:
-                await wrapped.invoke("go")
-
-        with pytest.raises(error):
-            asyncio.run(main())
-        assert wrapped.last_result is not None
-        told = {(g["name"], g["tripped"]) for g in wrapped.last_result.metadata["guardrails"]}
-        assert ("no", True) in told
-    assert not canary.hits
-
-
 def test_malformed_unknown_and_valid_calls_stand_side_by_side(canary: Canary) -> None:
     step = {"tool_calls": [{"name": "lookup", "args": "{not json"}, {"name": "lookup", "args": {"q": "x"}}]}
     result = adapter(Agent(name="Desk", tools=[lookup(canary)]), step, "done").sync_invoke("go")
@@ -177,6 +90,44 @@ def test_handoff_says_to_whom_with_what_and_through_which_filter(canary: Canary)
     assert result.trace[1].role == "handoff"
     assert result.trace[1].content == "Refunds"
     assert result.agents == ["Desk", "Refunds"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("args", ["{broken", {"cause": "broken"}])
+def test_handoff_the_sdk_could_not_read_is_invalid(args: Any, streamed: bool) -> None:
+    class Reason(BaseModel):
+        reason: str
+
+    async def entered(context: Any, reason: Reason) -> None: ...
+
+    over = handoff(Agent(name="Refunds"), on_handoff=entered, input_type=Reason)
+    step = {"tool_calls": [{"name": "transfer_to_refunds", "args": args}]}
+    wrapped = adapter(Agent(name="Desk", handoffs=[over]), step, tools=[])
+
+    async def main() -> None:
+        if streamed:
+            async for _ in wrapped.stream("go"):
+                pass
+        else:
+            await wrapped.invoke("go")
+
+    with pytest.raises(ModelBehaviorError):
+        asyncio.run(main())
+    assert wrapped.last_result is not None
+    (call,) = wrapped.last_result.tool_calls
+    assert (call.kind, call.outcome) == ("handoff", "invalid")
+    assert call.raw_args is not None
+    assert call.error
+
+
+def test_handoff_beside_an_unknown_tool_is_skipped() -> None:
+    wrapped = adapter(
+        Agent(name="Desk", handoffs=[Agent(name="A")]), {"tool_calls": ["transfer_to_a", "lokup"]}, tools=[]
+    )
+    with pytest.raises(ModelBehaviorError):
+        wrapped.sync_invoke("go")
+    assert wrapped.last_result is not None
+    assert [call.outcome for call in wrapped.last_result.tool_calls] == ["skipped", "unknown"]
 
 
 def test_agents_that_hand_back_and_forth_are_followed(canary: Canary) -> None:
@@ -267,6 +218,60 @@ def test_every_hosted_kind_is_told_with_its_answer(item: dict[str, Any], name: s
     ]
 
 
+ASKS = {
+    "type": "mcp_approval_request",
+    "id": "mcpr_1",
+    "name": "fetch",
+    "arguments": '{"url": "x"}',
+    "server_label": "web",
+}
+FETCHED = {**ASKS, "type": "mcp_call", "id": "mcp_1", "approval_request_id": "mcpr_1", "output": "ok"}
+
+
+def _hosted_mcp(**options: Any) -> Agent[Any]:
+    config: Any = {
+        "type": "mcp",
+        "server_label": "web",
+        "server_url": "https://web.test",
+        "require_approval": "always",
+    }
+    return Agent(name="Desk", tools=[HostedMCPTool(tool_config=config, **options)])
+
+
+@pytest.mark.parametrize(
+    ("said", "steps", "outcome", "response", "error"),
+    [
+        ({"approve": True}, [{"native": [FETCHED], "content": "done"}], "success", "ok", None),
+        ({"approve": True}, ["done"], "skipped", None, None),
+        ({"approve": False, "reason": "not that"}, ["done"], "denied", None, "not that"),
+    ],
+)
+def test_hosted_call_that_must_be_approved_is_one_call(
+    said: Any, steps: list[Any], outcome: str, response: Any, error: str | None
+) -> None:
+    agent = _hosted_mcp(on_approval_request=lambda request: said)
+    result = adapter(agent, {"native": [ASKS]}, *steps, tools=[]).sync_invoke("go")
+    (call,) = result.tool_calls
+    assert (call.name, call.kind, call.args, call.turn) == ("fetch", "hosted", {"url": "x"}, 0)
+    assert (call.outcome, call.response, call.error) == (outcome, response, error)
+    assert call.metadata["server_label"] == "web"
+
+
+@pytest.mark.parametrize("approve", [True, False])
+def test_hosted_call_that_a_user_decides_on_waits_and_goes_on(approve: bool) -> None:
+    agent = _hosted_mcp()
+    steps = [{"native": [FETCHED], "content": "done"}] if approve else ["done"]
+
+    with adapter(agent, {"native": [ASKS]}, *steps, tools=[]).session() as session:
+        first = asyncio.run(Runner.run(agent, "go"))
+        assert [call.outcome for call in session.tool_calls] == ["interrupted"]
+        state = first.to_state()
+        (state.approve if approve else state.reject)(first.interruptions[0])
+        asyncio.run(Runner.run(agent, state))
+    assert [call.outcome for call in session.tool_calls] == ["success" if approve else "denied"]
+    assert [entry.content for entry in session.trace if entry.role == "interrupt"] == ["fetch"]
+
+
 def test_mock_of_a_hosted_tool_is_refused() -> None:
     with pytest.raises(MockConfigError, match="runs at the provider"):
         adapter(Agent(name="Desk", tools=[WebSearchTool()]), tools=[MockTool("web_search", response=1)])
@@ -318,3 +323,29 @@ def test_virtual_delay_is_the_tools_timeout() -> None:
     call = adapter(Agent(name="Desk", tools=[lookup]), tools=[slow]).sync_invoke("go").tool_calls[0]
     assert call.outcome == "failed"
     assert "timed out" in str(call.seen_by_model)
+
+
+@pytest.mark.parametrize(
+    ("options", "seen"),
+    [
+        ({"timeout_behavior": "raise_exception"}, None),
+        (
+            {"timeout_error_function": lambda context, error: f"after {error.timeout_seconds:g} s"},
+            "after 2 s",
+        ),
+    ],
+)
+def test_what_a_timeout_leads_to_is_the_tools(options: dict[str, Any], seen: str | None) -> None:
+    @function_tool(timeout=2, **options)
+    async def lookup(q: str) -> str:
+        """Look something up."""
+        return q
+
+    wrapped = adapter(
+        Agent(name="Desk", tools=[lookup]), tools=[MockTool("lookup", response="late", delay=3)], strict=False
+    )
+    with pytest.raises(ToolTimeoutError) if seen is None else nullcontext():
+        wrapped.sync_invoke("go")
+    assert wrapped.last_result is not None
+    call = wrapped.last_result.tool_calls[0]
+    assert (call.outcome, call.seen_by_model) == ("failed", seen)

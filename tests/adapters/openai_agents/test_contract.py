@@ -6,7 +6,15 @@ import asyncio
 import dataclasses
 from typing import Any
 
-from agents import Agent, MaxTurnsExceeded, Runner, function_tool
+from agents import (
+    Agent,
+    AgentUpdatedStreamEvent,
+    MaxTurnsExceeded,
+    RawResponsesStreamEvent,
+    RunItemStreamEvent,
+    Runner,
+    function_tool,
+)
 
 from callsheet.testing import AdapterContract, Canary
 from callsheet_openai_agents import OpenAIAgentsAdapter
@@ -14,6 +22,7 @@ from callsheet_openai_agents import OpenAIAgentsAdapter
 
 class TestOpenAIAgents(AdapterContract):
     adapter_class = OpenAIAgentsAdapter
+    event_types = (AgentUpdatedStreamEvent, RawResponsesStreamEvent, RunItemStreamEvent)
     max_turns_error = MaxTurnsExceeded
 
     def build_desk(self, canary: Canary) -> Agent[Any]:

@@ -3,140 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import json
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
-from pathlib import Path
-from threading import Thread
+import pathlib
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
-from agents import Agent, Runner, RunState, SQLiteSession
-from agents.run import AgentRunner, set_default_agent_runner
 
 from callsheet import FakeModel, MockTool, Session, UnknownMockError, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import KINDS, Canary, Kind
+from tests.adapters.openai_agents.paths import PATHS, Path
 
-Path_ = Callable[[Agent[Any], dict[str, Any]], Awaitable[None]]
-PATHS: dict[str, Path_] = {}
 _cells: dict[tuple[str, str], int] = {}
 
 
-def path(name: str) -> Callable[[Path_], Path_]:
-    def register(drive: Path_) -> Path_:
-        PATHS[name] = drive
-        return drive
-
-    return register
+def applies(kind: Kind, path: Path) -> bool:
+    return path.needs is None or path.needs in kind.can_have
 
 
-@path("run")
-async def by_run(agent: Agent[Any], options: dict[str, Any]) -> None:
-    await Runner.run(agent, "go", **options)
+def ending(kind: Kind, path: Path) -> type[Exception] | None:
+    """Give what a run raises; what ends the run of an agent used as a tool is that tool's failure."""
+    inside = path.needs == "guardrails" and any("tool_calls" in step for _, step in kind.through)
+    return None if inside else path.ends
 
 
-@path("run_sync")
-async def by_run_sync(agent: Agent[Any], options: dict[str, Any]) -> None:
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        asyncio.set_event_loop(loop := asyncio.new_event_loop())
-        try:
-            Runner.run_sync(agent, "go", **options)
-        except BaseException as error:
-            errors.append(error)
-        loop.close()
-
-    thread = Thread(target=work)
-    thread.start()
-    await asyncio.to_thread(thread.join)
-    if errors:
-        raise errors[0]
-
-
-@path("streamed")
-async def by_stream(agent: Agent[Any], options: dict[str, Any]) -> None:
-    async for _ in Runner.run_streamed(agent, "go", **options).stream_events():
-        pass
-
-
-@path("abandoned")
-async def by_abandoned_stream(agent: Agent[Any], options: dict[str, Any]) -> None:
-    streamed = Runner.run_streamed(agent, "go", **options)
-    events = streamed.stream_events()
-    await anext(events)
-    del events
-    gc.collect()
-    await asyncio.wait({streamed.run_loop_task}, timeout=10)
-
-
-@path("cancelled")
-async def by_cancelled_stream(agent: Agent[Any], options: dict[str, Any]) -> None:
-    streamed = Runner.run_streamed(agent, "go", **options)
-    async for event in streamed.stream_events():
-        if getattr(event, "name", None) == "tool_output":
-            streamed.cancel(mode="after_turn")
-
-
-@path("session")
-async def by_session(agent: Agent[Any], options: dict[str, Any]) -> None:
-    memory = SQLiteSession("grid")
-    await Runner.run(agent, "go", session=memory, **options)
-    memory.close()
-
-
-@path("response id")
-async def by_response_id(agent: Agent[Any], options: dict[str, Any]) -> None:
-    await Runner.run(agent, "go", auto_previous_response_id=True, **options)
-
-
-@path("stop on tool")
-async def by_stopping(agent: Agent[Any], options: dict[str, Any]) -> None:
-    await Runner.run(agent.clone(tool_use_behavior="stop_on_first_tool"), "go", **options)
-
-
-@path("custom runner")
-async def by_custom_runner(agent: Agent[Any], options: dict[str, Any]) -> None:
-    class Loud(AgentRunner):
-        async def run(self, starting_agent: Agent[Any], input: Any, **kwargs: Any) -> Any:
-            return await super().run(starting_agent, input, **kwargs)
-
-    set_default_agent_runner(Loud())
-    try:
-        await Runner.run(agent, "go", **options)
-    finally:
-        set_default_agent_runner(None)
-
-
-@path("approved")
-async def by_approval(agent: Agent[Any], options: dict[str, Any]) -> None:
-    result = await Runner.run(agent, "go", **options)
-    state = result.to_state()
-    assert result.interruptions
-    for item in result.interruptions:
-        state.approve(item)
-    await Runner.run(agent, state, **options)
-
-
-@path("approved, JSON")
-async def by_saved_approval(agent: Agent[Any], options: dict[str, Any]) -> None:
-    result = await Runner.run(agent, "go", **options)
-    saved = json.dumps(result.to_state().to_json())
-    state = await RunState.from_json(agent, json.loads(saved))
-    assert state.get_interruptions()
-    for item in state.get_interruptions():
-        state.approve(item)
-    await Runner.run(agent, state, **options)
-
-
-def applies(kind: Kind, path: str) -> bool:
-    return kind.can_need_approval or not path.startswith("approved")
-
-
-CELLS = [(kind, name) for kind in KINDS for name in PATHS if applies(kind, name)]
-IDS = [f"{kind.name}-{name}" for kind, name in CELLS]
+CELLS = [(kind, path) for kind in KINDS for path in PATHS if applies(kind, path)]
+IDS = [f"{kind.name}-{path.name}" for kind, path in CELLS]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -145,49 +38,69 @@ def grid(request: Any) -> Iterator[None]:
     # Captured output of a passing test is never shown.
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
         out = request.config.get_terminal_writer()
-        out.line("\n\nReal bodies that ran, mocked and unmocked, by kind of tool and path:\n")
-        out.line("".ljust(24) + "".join(name.rjust(15) for name in PATHS))
+        out.line("\n\nReal bodies that ran, mocked and unmocked, by kind of tool and path (- can not be):\n")
+        widths = [max(len(path.name), 5) + 2 for path in PATHS]
+        heads = zip(PATHS, widths, strict=True)
+        out.line("".ljust(24) + "".join(path.name.rjust(width) for path, width in heads))
         for kind in KINDS:
-            cells = (_cells.get((kind.name, name), "" if applies(kind, name) else "-") for name in PATHS)
-            out.line(kind.name.ljust(24) + "".join(str(cell).rjust(15) for cell in cells))
+            cells = (_cells.get((kind.name, path.name), "" if applies(kind, path) else "-") for path in PATHS)
+            told = zip(cells, widths, strict=True)
+            out.line(kind.name.ljust(24) + "".join(str(cell).rjust(width) for cell, width in told))
 
 
-async def drive(kind: Kind, name: str, canary: Canary, *mocks: MockTool) -> Session:
-    agent = kind.build(canary, name.startswith("approved"))
-    model = FakeModel(agents=kind.script())
-    session = OpenAIAgentsAdapter(agent, tools=mocks, model=model, strict=False).session()
+def counted(kind: Kind, path: Path, canary: Canary) -> None:
+    _cells[kind.name, path.name] = _cells.get((kind.name, path.name), 0) + canary.hits
+    assert canary.hits == 0
+
+
+async def drive(kind: Kind, path: Path, canary: Canary, session: list[Session], *mocks: MockTool) -> None:
+    agent = kind.build(canary, path.needs == "approval")
+    script = kind.script()
+    if path.fails_first:
+        script["Desk"].insert(0, ConnectionResetError("down"))
+    adapter = OpenAIAgentsAdapter(agent, tools=mocks, model=FakeModel(agents=script), strict=False)
+    session.append(adapter.session())
     try:
-        with session:
-            await PATHS[name](agent, kind.run_options())
+        with session[0]:
+            await path.drive(agent, kind.run_options())
     finally:
         # A streamed run takes its sandbox down in a task of its own, whose processes hang a closing loop.
         others = asyncio.all_tasks() - {asyncio.current_task()}
         if others:
             await asyncio.wait(others, timeout=10)
-    return session
 
 
-@pytest.mark.parametrize(("kind", "name"), CELLS, ids=IDS)
-def test_mocked_tool_never_runs(kind: Kind, name: str, tmp_path: Path) -> None:
-    canary = Canary(tmp_path)
-    session = asyncio.run(drive(kind, name, canary, MockTool(kind.tool, response=kind.answer)))
-    _cells[kind.name, name] = _cells.get((kind.name, name), 0) + canary.hits
-    assert canary.hits == 0
-    call = session.result.get_tool_call(kind.tool)
-    # A stream that was left early may end before its tool is called.
-    if name != "abandoned":
+@pytest.mark.parametrize(("kind", "path"), CELLS, ids=IDS)
+def test_mocked_tool_never_runs(kind: Kind, path: Path, tmp_path: pathlib.Path) -> None:
+    canary = Canary(tmp_path, path.tool_options)
+    sessions: list[Session] = []
+    mock = MockTool(kind.tool, response=kind.answer)
+    # A run that ends early may end before its tool is even known.
+    early = suppress(UnknownMockError) if path.call == "maybe" else nullcontext()
+    ends = ending(kind, path)
+    with early, pytest.raises(ends) if ends is not None else nullcontext():
+        asyncio.run(drive(kind, path, canary, sessions, mock))
+    counted(kind, path, canary)
+    call = sessions[0].result.get_tool_call(kind.tool)
+    if path.call == "answered":
         assert call is not None
         assert call.mocked
         assert (call.response, call.outcome, call.agent) == (kind.answer, "success", kind.owner)
+    elif path.call == "denied":
+        assert call is not None
+        assert (call.outcome, call.mocked, mock.call_count) == ("denied", False, 0)
 
 
-@pytest.mark.parametrize(("kind", "name"), CELLS, ids=IDS)
-def test_unmocked_tool_is_refused(kind: Kind, name: str, tmp_path: Path) -> None:
-    canary = Canary(tmp_path)
+@pytest.mark.parametrize(("kind", "path"), CELLS, ids=IDS)
+def test_unmocked_tool_is_refused(kind: Kind, path: Path, tmp_path: pathlib.Path) -> None:
+    canary = Canary(tmp_path, path.tool_options)
     other = MockTool(kind.tool, response=kind.answer, when={"never": "asked"})
-    # A stream that was left early may end before its tool is called, or even known.
-    left_early = suppress(UnmockedToolError, UnknownMockError)
-    with left_early if name == "abandoned" else pytest.raises(UnmockedToolError, match=kind.tool):
-        asyncio.run(drive(kind, name, canary, other))
-    _cells[kind.name, name] = _cells.get((kind.name, name), 0) + canary.hits
-    assert canary.hits == 0
+    refused: Any = pytest.raises(UnmockedToolError, match=kind.tool)
+    ends = ending(kind, path)
+    if path.call == "maybe":
+        refused = suppress(UnmockedToolError, UnknownMockError, *[ends] if ends is not None else [])
+    elif path.call == "denied":
+        refused = pytest.raises(ends) if ends is not None else nullcontext()
+    with refused:
+        asyncio.run(drive(kind, path, canary, [], other))
+    counted(kind, path, canary)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from agents import Agent, Runner
 from agents.mcp import MCPServerStdio, MCPUtil, create_static_tool_filter
+from mcp.types import Tool
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
@@ -182,3 +183,44 @@ def test_spied_tool_of_a_server_lets_it_start_and_run(canary: Canary) -> None:
         asyncio.run(application())
     assert session.tool_calls[0].response == {"type": "text", "text": "REAL"}
     assert canary.hits == 1
+
+
+class TwoArguments(MemoryServer):
+    """Has a tool with an argument that may be left out."""
+
+    async def list_tools(self, run_context: Any = None, agent: Any = None) -> list[Tool]:
+        arguments = {"q": {"type": "string"}, "limit": {"type": "integer"}}
+        schema = {"type": "object", "properties": arguments, "required": ["q"]}
+        return [Tool.model_validate({"name": "lookup", "inputSchema": schema})]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_argument_the_server_does_not_demand_may_be_left_out(canary: Canary, strict: bool) -> None:
+    server = TwoArguments(canary, False)
+    agent = Agent(name="Desk", mcp_servers=[server], mcp_config={"convert_schemas_to_strict": strict})
+    (described,) = asyncio.run(server.list_tools())
+    MCPUtil.to_function_tool(described, server, strict)
+    # The conversion of earlier versions changes what the server said, and demands it from then on.
+    demanded = described.model_dump(by_alias=True)["inputSchema"]["required"]
+    left_out = "success" if demanded == ["q"] else "invalid"
+    for args, outcome in (({"q": "x"}, left_out), ({"limit": 1}, "invalid")):
+        adapter = OpenAIAgentsAdapter(
+            agent, tools=[MockTool("lookup", response=1)], model=asks("lookup", **args)
+        )
+        assert adapter.sync_invoke("go").tool_calls[0].outcome == outcome
+    assert not canary.hits
+
+
+def test_same_tool_of_two_servers_is_mocked_by_either_servers_name(canary: Canary) -> None:
+    if "include_server_in_tool_names" not in signature(MCPUtil.get_all_function_tools).parameters:
+        return
+    servers = [MemoryServer(canary, False, name=name) for name in ("one", "two")]
+    agent = Agent(name="Desk", mcp_servers=servers, mcp_config={"include_server_in_tool_names": True})
+    step = {"tool_calls": [{"name": f"mcp_{n}__lookup", "args": {"q": "x"}} for n in ("one", "two")]}
+    for template in ("{}.lookup", "mcp_{}__lookup"):
+        mocks = [MockTool(template.format(name), response=name) for name in ("one", "two")]
+        result = OpenAIAgentsAdapter(agent, tools=mocks, model=FakeModel([step, "done"])).sync_invoke("go")
+        assert [call.response for call in result.tool_calls] == ["one", "two"]
+    with pytest.raises(UnmockedToolError, match="mcp_two__lookup"):
+        OpenAIAgentsAdapter(agent, tools=mocks[:1], model=FakeModel([step, "done"])).sync_invoke("go")
+    assert not canary.hits

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import agents
 import pytest
-from agents import Agent, ModelSettings, RunConfig, Runner, SQLiteSession, function_tool
+from agents import Agent, ModelBehaviorError, ModelSettings, RunConfig, Runner, SQLiteSession, function_tool
 
 from callsheet import Conversation, FakeModel, MockConfigError, MockTool, ScriptError
 from callsheet_openai_agents import OpenAIAgentsAdapter
@@ -64,6 +65,47 @@ def test_fragments_of_a_stream_join_to_the_text_and_the_arguments() -> None:
 def test_numbers_of_a_streams_events_rise_by_one() -> None:
     numbers = [event.sequence_number for event in events_of("one two")]
     assert numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"), [("length", "max_output_tokens"), ("content_filter", "content_filter")]
+)
+def test_stream_of_a_reply_that_is_cut_short_ends_incomplete(word: str, reason: str) -> None:
+    adapter = OpenAIAgentsAdapter(
+        Agent(name="Desk"), model=FakeModel([{"content": "half an", "finish_reason": word}])
+    )
+    raw: list[Any] = []
+    said = ""
+
+    async def main() -> None:
+        nonlocal said
+        # Later versions end the run by an exception of their own.
+        with suppress(ModelBehaviorError):
+            async for event in adapter.stream("go"):
+                if event.type == "raw_response_event":
+                    raw.append(event.data)
+                    said += getattr(event.data, "delta", "")
+
+    asyncio.run(main())
+    last = raw[-1]
+    assert last.type == "response.incomplete"
+    assert (last.response.status, last.response.incomplete_details.reason) == ("incomplete", reason)
+    assert last.response.output[-1].status == "incomplete"
+    assert said == "half an"
+
+
+def test_finish_reason_no_model_gives_is_an_error_with_the_closest() -> None:
+    model = FakeModel([{"content": "half an", "finish_reason": "lengthh"}])
+    with pytest.raises(ScriptError, match=r"'lengthh'.*Did you mean 'length'"):
+        OpenAIAgentsAdapter(Agent(name="Desk"), model=model).sync_invoke("go")
+
+
+@pytest.mark.parametrize("word", ["stop", "tool_calls", "end_turn"])
+def test_reply_with_another_finish_reason_is_whole(word: str) -> None:
+    model = FakeModel([{"content": "whole", "finish_reason": word}])
+    result = OpenAIAgentsAdapter(Agent(name="Desk"), model=model).sync_invoke("go")
+    assert result.response == "whole"
+    assert result.native.raw_responses[0].output[0].status == "completed"
 
 
 def test_script_no_model_could_write_is_an_error_naming_the_agent() -> None:
@@ -123,6 +165,46 @@ def test_implicit_settings_of_a_model_survive_the_script() -> None:
 def test_model_of_the_run_is_the_model_used() -> None:
     adapter = OpenAIAgentsAdapter(Agent(name="Desk", model="agents-own"), model=FakeModel(["done"]))
     assert adapter.sync_invoke("go", run_config=RunConfig(model="runs-own")).model_used == "runs-own"
+
+
+class NeverAsked(agents.Model):
+    """A model no test should reach."""
+
+    async def get_response(self, *given: Any, **named: Any) -> Any:
+        raise AssertionError("the real model was asked")
+
+    def stream_response(self, *given: Any, **named: Any) -> Any:
+        raise AssertionError("the real model was asked")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_agent_used_as_a_tool_is_scripted_whatever_its_own_run_is_configured_with(streamed: bool) -> None:
+    started: list[str] = []
+    events: list[Any] = []
+
+    class Hooks(agents.RunHooks[Any]):
+        async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+            started.append(tool.name)
+
+    inner = Agent(name="Inner", model=NeverAsked(), tools=[lookup])
+    tool = inner.as_tool(
+        "ask",
+        "Ask",
+        run_config=RunConfig(model=NeverAsked()),
+        hooks=Hooks(),
+        max_turns=3,
+        on_stream=events.append if streamed else None,
+    )
+    ask = {"tool_calls": [{"name": "ask", "args": {"input": "x"}}]}
+    model = FakeModel(agents={"Desk": [ask, "done"], "Inner": [CALL, "found"]})
+    adapter = OpenAIAgentsAdapter(Agent(name="Desk", tools=[tool]), tools=[MOCK], model=model)
+    result = adapter.sync_invoke("go")
+    assert [(call.name, call.agent, call.response) for call in result.tool_calls] == [
+        ("ask", "Desk", "found"),
+        ("lookup", "Inner", "mocked"),
+    ]
+    assert started == ["lookup"]
+    assert bool(events) == streamed
 
 
 def test_conversation_goes_on_with_the_sdks_own_items() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +28,9 @@ from agents import (
     UserError,
     function_tool,
 )
+from agents.run import AgentRunner
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from pydantic import BaseModel
 
 from callsheet import (
     FakeModel,
@@ -35,7 +39,7 @@ from callsheet import (
     SessionClosedError,
     UnmockedToolError,
 )
-from callsheet_openai_agents import OpenAIAgentsAdapter
+from callsheet_openai_agents import OpenAIAgentsAdapter, _patches
 from tests.adapters.openai_agents.kinds import Canary, lookup, process_server
 
 CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
@@ -118,6 +122,65 @@ def test_6_mocks_are_called_with_arguments_the_tool_accepts(canary: Canary) -> N
     assert call.outcome == "invalid"
     assert "q" in str(call.error)
     assert mock.call_count == 0
+
+
+class Options(BaseModel):
+    limit: int = 10
+    topic: str
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("args", "outcome"),
+    [
+        ({"options": {"topic": "a"}}, "success"),
+        ({"options": {"topic": "a", "limit": 1}, "q": "x", "limits": []}, "success"),
+        ({}, "invalid"),
+        ({"options": {}}, "invalid"),
+        ({"options": {"topic": "a"}, "limits": [{}]}, "invalid"),
+        ({"options": {"topic": 1}}, "invalid"),
+    ],
+)
+def test_6_what_the_function_has_a_default_for_may_be_left_out(
+    args: dict[str, Any], outcome: str, strict: bool
+) -> None:
+    """A strict schema demands it, yet the SDK calls the function without it."""
+    ran: list[str] = []
+
+    @function_tool(strict_mode=strict)
+    def lookup(options: Options, q: str = "all", limits: list[Options] | None = None) -> str:
+        """Look something up."""
+        ran.append(q)
+        return q
+
+    agent = Agent(name="Desk", tools=[lookup])
+    step = {"tool_calls": [{"name": "lookup", "args": args}]}
+    mocked = one_call(agent, MOCK, model=FakeModel([step, "done"])).sync_invoke("go")
+    real = one_call(agent, MockTool.spy("lookup"), model=FakeModel([step, "done"])).sync_invoke("go")
+    assert mocked.tool_calls[0].outcome == outcome
+    assert (mocked.tool_calls[0].outcome == "success") == (real.tool_calls[0].outcome == "success")
+    assert len(ran) == (outcome == "success")
+
+
+def test_6_parameter_may_be_called_as_a_part_of_a_schema_is() -> None:
+    @function_tool
+    def lookup(properties: Options, type: str = "x", required: int = 1) -> str:
+        """Look something up."""
+        return type
+
+    step = {"tool_calls": [{"name": "lookup", "args": {"properties": {"topic": "a"}}}]}
+    adapter = one_call(Agent(name="Desk", tools=[lookup]), MOCK, model=FakeModel([step, "done"]))
+    assert adapter.sync_invoke("go").tool_calls[0].outcome == "success"
+
+
+def test_6_agent_used_as_a_tool_may_be_called_without_what_it_has_a_default_for() -> None:
+    if "parameters" not in signature(Agent.as_tool).parameters:
+        return
+    agent = Agent(name="Desk", tools=[Agent(name="Inner").as_tool("ask", "Ask", parameters=Options)])
+    for args, outcome in (({"topic": "x"}, "success"), ({"limit": 1}, "invalid")):
+        model = FakeModel([{"tool_calls": [{"name": "ask", "args": args}]}, "done"])
+        result = one_call(agent, MockTool("ask", response="mocked"), model=model).sync_invoke("go")
+        assert result.tool_calls[0].outcome == outcome
 
 
 def test_8_stream_left_to_itself_meets_a_closed_session(canary: Canary) -> None:
@@ -261,6 +324,23 @@ def test_18_run_config_and_hooks_are_passed_on_as_they_were_given(canary: Canary
     assert vars(config) == before
     assert seen == [tool]
     assert seen[0] is tool
+
+
+def test_18_run_that_was_given_no_config_is_given_none(monkeypatch: Any) -> None:
+    """With one the SDK would not close the provider it makes itself."""
+    gc.collect()
+    assert not _patches.PATCHES.installed
+    original = AgentRunner.run
+    given: list[Any] = []
+
+    async def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given.append(kwargs.get("run_config"))
+        return await original(self, *args, **kwargs)
+
+    monkeypatch.setattr(AgentRunner, "run", run)
+    one_call(Agent(name="Desk"), model=FakeModel(["done"])).sync_invoke("go")
+    gc.collect()
+    assert given == [None]
 
 
 def test_19_calls_are_told_in_the_order_the_model_wrote_them(canary: Canary) -> None:

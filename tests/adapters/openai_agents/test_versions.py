@@ -16,8 +16,9 @@ from callsheet_openai_agents import OpenAIAgentsAdapter, _patches
 
 @pytest.fixture(autouse=True)
 def nothing_installed() -> None:
-    # Patches stay while an earlier session is alive, and the SDK is only looked at when they go in.
+    # Patches stay while an earlier session is alive, and the SDK is only searched when they first go in.
     gc.collect()
+    _patches.replaced_in.cache_clear()
     assert not _patches.PATCHES.installed
 
 

@@ -18,7 +18,7 @@ from agents import (
 )
 from openai import AsyncOpenAI, InternalServerError
 
-from callsheet import AgentResult, MockTool, UnmockedToolError
+from callsheet import AgentResult, FakeModel, MockTool, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.loopback import Fault, Loopback, Reply
 
@@ -144,3 +144,29 @@ def test_code_that_runs_the_agent_itself_is_recorded_over_the_wire(wired: Any) -
             asyncio.run(Runner.run(agent, "Go"))
         assert session.result.tool_names == ["search", "book"]
     assert not hits
+
+
+@pytest.mark.parametrize("run", [awaited, streamed])
+@pytest.mark.parametrize(
+    ("scripted", "sent"), [("length", "max_output_tokens"), ("content_filter", "content_filter")]
+)
+def test_scripted_reply_that_is_cut_short_ends_as_one_from_the_wire_does(
+    run: Any, scripted: str, sent: str
+) -> None:
+    """What the SDK makes of it differs between versions, and between a run and a stream."""
+
+    def outcome(adapter: OpenAIAgentsAdapter) -> tuple[str, str]:
+        try:
+            return "answered", run(adapter).response
+        except Exception as error:
+            assert adapter.last_result is not None
+            assert adapter.last_result.error is not None
+            return type(error).__name__, str(error)
+
+    with Loopback([Reply("Half an", incomplete=sent)]) as provider:
+        client = AsyncOpenAI(base_url=provider.base_url, api_key="sk-test-key", max_retries=0)
+        model = OpenAIResponsesModel("gpt-wire", openai_client=client)
+        wired = outcome(OpenAIAgentsAdapter(Agent(name="Desk", model=model)))
+    script = FakeModel([{"content": "Half an", "finish_reason": scripted}])
+    assert outcome(OpenAIAgentsAdapter(Agent(name="Desk"), model=script)) == wired
+    assert wired == ("answered", "Half an") or sent in wired[1]

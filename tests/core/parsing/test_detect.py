@@ -55,6 +55,37 @@ def test_a_stream_of_another_format_than_named_is_refused() -> None:
         parse_stream([EVENTS["openai"]], "sse-gemini")
 
 
+CALL = {"functionCall": {"name": "get", "args": {}}}
+
+
+@pytest.mark.parametrize(
+    ("payload", "format"),
+    [
+        ({"index": 0, "finish_reason": "stop", "message": {"content": "Hi"}}, "openai"),
+        ([{"finish_reason": None, "message": {"content": "Hi"}}], "openai"),
+        ({"finishReason": "STOP", "content": {"parts": [{"text": "Hi"}]}}, "gemini"),
+        ([{"content": {"role": "model", "parts": [{"text": "Hi"}]}}], "gemini"),
+        ({"role": "model", "parts": [{"text": "Hi"}]}, "gemini"),
+        ([{"role": "model", "parts": [CALL]}, {"parts": [CALL, {"text": "Hi"}]}], "gemini"),
+    ],
+)
+def test_what_stands_inside_a_response_is_one(payload: Any, format: str) -> None:
+    result = parse_response(payload)
+    assert (result.response, result.metadata["format"]) == ("Hi", format)
+
+
+@pytest.mark.parametrize("payload", [{"parts": [{"text": "Hi"}]}, {"role": "model", "parts": []}])
+def test_parts_that_may_be_anyones_are_refused(payload: Any) -> None:
+    with pytest.raises(UnknownFormatError, match="Can't tell the format"):
+        parse_response(payload)
+
+
+def test_gemini_contents_of_a_user_make_a_conversation() -> None:
+    contents = [{"role": role, "parts": [{"text": "Hi"}]} for role in ("user", "model")]
+    with pytest.raises(UnknownFormatError, match="a conversation, not a model's response"):
+        parse_response(contents)
+
+
 def test_events_that_say_nothing_about_the_format_are_passed_over() -> None:
     assert parse_stream([{"x": 1}, EVENTS["vercel"]]).metadata["format"] == "vercel"
 
