@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_ai import Agent, direct
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.run import AgentRun
+from pydantic_ai.toolsets import FunctionToolset
 
 from callsheet.adapters import UnsupportedFrameworkError
 
@@ -57,7 +58,13 @@ def unsupported(why: str) -> UnsupportedFrameworkError:
 
 
 def _missing() -> Iterator[str]:
-    for owner, name in ((Agent, "iter"), (Agent, "_get_toolset"), (direct, "_prepare_model")):
+    patched = (
+        (Agent, "iter"),
+        (Agent, "_get_toolset"),
+        (FunctionToolset, "call_tool"),
+        (direct, "_prepare_model"),
+    )
+    for owner, name in patched:
         if not callable(vars(owner).get(name)):
             yield f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there"
     for name in _HOOKS:

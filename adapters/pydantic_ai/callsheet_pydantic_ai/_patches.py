@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_ai import Agent, direct
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.toolsets import FunctionToolset
 
 from callsheet.adapters import (
     Patch,
@@ -29,10 +30,30 @@ def patches() -> Iterator[Patch]:
     check_framework()
     yield Patch(Agent, "iter", recorded_iter)
     yield Patch(Agent, "_get_toolset", judged_toolset)
+    yield Patch(FunctionToolset, "call_tool", _refused_outside)
     yield Patch(direct, "_prepare_model", _refused_directly)
     # A realtime session runs tools without a graph; versions before 2.20 have none.
     if "_resolve_realtime_session" in vars(Agent):
         yield Patch(Agent, "_resolve_realtime_session", _refused_in_realtime)
+
+
+def _refused_outside(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `FunctionToolset.call_tool`: what gets here without an answer of the session's went around it.
+
+    Workers of a durable execution do, and code that calls a toolset by itself.
+    """
+
+    @wraps(original)
+    async def call_tool(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        scope = active_scope()
+        if scope is not None and scope.call is None and not scope.session.lets_real_run:
+            _refuse(
+                f"Tool {name!r} was about to run outside every run of an agent, where no mock answers. "
+                'Call it through an Agent, or pass unmocked="real".'
+            )
+        return await original(self, name, *args, **kwargs)
+
+    return call_tool
 
 
 def _refused_directly(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -221,3 +221,20 @@ def test_unmocked_tool_of_a_durable_agent_is_refused(dbos: Any) -> None:
     with pytest.raises(UnmockedToolError), wrapped(inner, REFUND, offline=False).session():
         asyncio.run(main())
     assert not hits
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spied_tool_of_a_durable_agent_runs_once(dbos: Any) -> None:
+    inner = agent(tools=[refund])
+    durable = DBOSAgent(inner)
+    dbos.launch()
+
+    async def main() -> Any:
+        with SetWorkflowID("third"):
+            return await durable.run("Refund A1")
+
+    given = wrapped(inner, REFUND, "done", tools=[MockTool.spy("refund")], offline=False)
+    with given.session() as session:
+        assert asyncio.run(main()).output == "done"
+    assert [(call.response, call.mocked) for call in session.tool_calls] == [("REAL A1", False)]
+    assert hits == {"refund": 1}

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from pydantic_ai import Agent, ModelRetry, RunContext, Tool, direct, models
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UnexpectedModelBehavior, UserError
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import WrapperToolset
+from pydantic_ai.usage import RunUsage
 
 from callsheet import FakeModel, MockTool, ScriptExhaustedError, UnmockedToolError
 from callsheet_pydantic_ai import PydanticAIAdapter
-from tests.adapters.pydantic_ai.support import PATHS, agent, hits, own_loop, refund
+from tests.adapters.pydantic_ai.support import PATHS, agent, hits, own_loop, refund, toolset
 
 REFUND = {"tool_calls": [{"name": "refund", "args": {"order": "A1"}}]}
 
@@ -106,6 +109,61 @@ def test_direct_requests_to_models_for_tests_go_through() -> None:
         direct.model_request_sync("openai:gpt-5.2", ask)
     with wrapped(agent(), strict=False).session(), own_loop():
         assert direct.model_request_sync(answer, ask).parts == [TextPart("hi")]
+
+
+async def by_hand(clerk: Agent[Any, Any]) -> Any:
+    ctx: Any = RunContext(deps=None, model=TestModel(), usage=RunUsage(), prompt="x", run_step=0)
+    (tools,) = clerk.toolsets
+    found = await tools.get_tools(ctx)
+    return await tools.call_tool("refund", {"order": "A1"}, ctx, found["refund"])
+
+
+def test_toolset_that_is_called_outside_every_run_is_refused() -> None:
+    clerk = agent(tools=[refund])
+    with pytest.raises(UnmockedToolError, match="outside every run"), wrapped(clerk, strict=False).session():
+        asyncio.run(by_hand(clerk))
+    assert not hits
+    with wrapped(clerk, strict=False, unmocked="real").session():
+        assert asyncio.run(by_hand(clerk)) == "REAL A1"
+    assert asyncio.run(by_hand(clerk)) == "REAL A1"
+    assert hits == {"refund": 2}
+
+
+def test_hooks_that_call_the_runs_tools_themselves_are_answered_by_the_session() -> None:
+    class Eager(AbstractCapability[Any]):
+        async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
+            manager = await ctx.tool_manager.for_run_step(ctx)
+            await manager.handle_call(ToolCallPart("refund", {"order": "A1"}, tool_call_id="own"))
+            return await handler()
+
+    clerk = agent(tools=[refund], capabilities=[Eager()])
+    with pytest.raises(UnmockedToolError, match="refund"):
+        wrapped(clerk, "done").sync_invoke("x")
+    assert not hits
+    result = wrapped(clerk, "done", tools=[MockTool("refund", response="ok")]).sync_invoke("x")
+    assert [(call.response, call.mocked) for call in result.tool_calls] == [("ok", True)]
+    assert not hits
+
+
+def test_tool_that_a_wrapping_capability_adds_is_judged() -> None:
+    @dataclass
+    class Adding(WrapperToolset[Any]):
+        async def get_tools(self, ctx: Any) -> Any:
+            return {**await super().get_tools(ctx), **await toolset().get_tools(ctx)}
+
+        async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
+            return await tool.toolset.call_tool(name, tool_args, ctx, tool)
+
+    class Wrapping(AbstractCapability[Any]):
+        def get_wrapper_toolset(self, toolset: Any) -> Any:
+            return Adding(toolset)
+
+    clerk = agent(capabilities=[Wrapping()])
+    with pytest.raises(UnmockedToolError, match="refund"):
+        wrapped(clerk, REFUND).sync_invoke("x")
+    result = wrapped(clerk, REFUND, "done", tools=[MockTool("refund", response="ok")]).sync_invoke("x")
+    assert result.tool_calls[0].response == "ok"
+    assert not hits
 
 
 def test_realtime_sessions_are_refused_while_a_session_is_open() -> None:

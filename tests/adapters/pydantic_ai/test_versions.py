@@ -31,7 +31,8 @@ def looked_at_anew() -> Iterator[None]:
 
 def test_installed_framework_is_supported() -> None:
     _framework.check_framework()
-    assert [patch.name for patch in _patches.patches()][:3] == ["iter", "_get_toolset", "_prepare_model"]
+    names = [patch.name for patch in _patches.patches()]
+    assert names[:4] == ["iter", "_get_toolset", "call_tool", "_prepare_model"]
 
 
 def test_older_framework_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
