@@ -30,7 +30,7 @@ from agents.run import AgentRunner
 from agents.tool_context import ToolContext
 from openai.types.responses import ResponseFunctionToolCall
 
-from callsheet import FakeModel, MockTool, UnmockedToolError
+from callsheet import FakeModel, MockTool, SessionProcessError, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, MemoryServer, lookup
 
@@ -162,8 +162,10 @@ def test_run_that_began_before_the_session_is_refused_a_tool_nobody_mocked(canar
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process")
-@pytest.mark.parametrize(("mocks", "answer"), [((MOCK,), "done"), ((), "UnmockedToolError")])
-def test_forked_process_runs_no_real_tool(canary: Canary, mocks: tuple[MockTool, ...], answer: str) -> None:
+@pytest.mark.parametrize("mocks", [(MOCK,), ()])
+def test_forked_process_is_refused_and_the_test_hears_of_it(
+    canary: Canary, mocks: tuple[MockTool, ...]
+) -> None:
     @function_tool
     def lookup(q: str) -> str:
         """Look something up."""
@@ -171,8 +173,11 @@ def test_forked_process_runs_no_real_tool(canary: Canary, mocks: tuple[MockTool,
         return q
 
     agent = Agent(name="Desk", tools=[lookup])
-    with wrapped(agent, *mocks, strict=False).session():
-        said, told = os.pipe()
+    said, told = os.pipe()
+    with (
+        pytest.raises(SessionProcessError, match=r"^A run of agent 'Desk' came in a child process"),
+        wrapped(agent, *mocks).session(),
+    ):
         child = os.fork()
         if not child:
             try:
@@ -182,9 +187,9 @@ def test_forked_process_runs_no_real_tool(canary: Canary, mocks: tuple[MockTool,
             os.write(told, str(outcome).encode())
             os._exit(0)
         os.waitpid(child, 0)
-        assert os.read(said, 100).decode() == answer
-        os.close(said)
-        os.close(told)
+    assert os.read(said, 100).decode() == "SessionError"
+    os.close(said)
+    os.close(told)
     assert not canary.hits
 
 
