@@ -7,7 +7,7 @@ from typing import Any
 
 from callsheet._errors import MockConfigError, ResponsesExhaustedError, ToolError
 from callsheet._mocks import MockTool
-from callsheet._rendering import shortened
+from callsheet._showing import shortened
 
 
 class MockMCPServer:
