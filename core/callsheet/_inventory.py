@@ -36,11 +36,10 @@ class Inventory:
     def joined(self, agent: str | None, tools: Iterable[str]) -> Inventory:
         """Give the inventory with tools added that an agent was seen to have."""
         key = agent if agent is not None else ""
-        return Inventory(
-            {**self.agents, key: {*self.agents.get(key, ()), *tools}},
-            self.complete,
-            self.settled,
-        )
+        known = frozenset(self.agents.get(key, ()))
+        if key in self.agents and known.issuperset(tools := tuple(tools)):
+            return self
+        return Inventory({**self.agents, key: known.union(tools)}, self.complete, self.settled)
 
     def check_mocks(self, names: Iterable[str]) -> None:
         """Raise for a mock that stands for no tool.

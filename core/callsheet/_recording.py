@@ -247,9 +247,14 @@ class Recording:
             return latest
         for _, step in reversed(run.steps):
             if isinstance(step, ReplyRecord):
-                own = [call for call in step.calls if call.id == call_id]
-                if own:
-                    return next((call for call in own if not call.attempts), own[-1])
+                own = None
+                for call in step.calls:
+                    if call.id == call_id:
+                        own = call
+                        if not call.attempts:
+                            break
+                if own is not None:
+                    return own
         return latest
 
     def add_loose_call(self, run: RunRecord, call: CallRecord, order: Order = ()) -> CallRecord:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from callsheet._values import Kind
 
+if TYPE_CHECKING:
+    from callsheet._recording import RunRecord
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(kw_only=True, eq=False)
 class ToolRequest:
     """One tool call, as a framework is about to run it.
 
@@ -33,6 +36,7 @@ class ToolRequest:
         control_flow: Exceptions by which a tool interrupts the run rather than fails.
         shape: Makes a mock's answer what the real tool returns, such as a model of a dict; it raises
             `MockAnswerError` where it can not. The record keeps the answer as the mock gave it.
+        run: The agent run the call belongs to, or None for the one the running code is in.
     """
 
     name: str
@@ -50,6 +54,7 @@ class ToolRequest:
     check: Callable[[], None] | None = None
     control_flow: tuple[type[BaseException], ...] = ()
     shape: Callable[[Any], Any] | None = None
+    run: RunRecord | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

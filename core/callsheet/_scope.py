@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from callsheet._session import Session
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scope:
     """A session, the agent run in it, and the tool call in that run.
 

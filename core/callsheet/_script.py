@@ -79,7 +79,7 @@ class ModelReply:
             for index, call in enumerate(self.tool_calls)
         ]
         handoff_id = None if self.handoff is None else new_id(len(calls))
-        return replace(self, tool_calls=tuple(calls), handoff_id=handoff_id)
+        return ModelReply(**{**vars(self), "tool_calls": tuple(calls), "handoff_id": handoff_id})
 
     def with_handoff_call(self, tool: str) -> ModelReply:
         """Give the reply with its handoff as a call of the tool that hands over."""

@@ -372,7 +372,7 @@ class Session:
         self.require_open(f"A call of tool {request.name!r}")
         self.note_tools(request.agent, (request.name, *request.aliases))
         with self._violations:
-            return self._desk.begin(request, self._current_run() or self.recording.outside)
+            return self._desk.begin(request, request.run or self._current_run() or self.recording.outside)
 
     def _scripted_model(self, request: ModelRequest) -> FakeModel:
         self.require_open("A model call")

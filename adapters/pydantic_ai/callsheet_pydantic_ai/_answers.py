@@ -41,6 +41,7 @@ def tool_request(
         args=plain,
         call_id=active.id_for_running(call_id) if call_id is not None else None,
         agent=active.record.agent,
+        run=active.record,
         runs_unmocked=definition.tool_kind in _FRAMEWORK_KINDS,
         metadata=_as_written(filed, plain),
         **known,
@@ -50,8 +51,7 @@ def tool_request(
 async def answered(active: ActiveRun, request: ToolRequest, real: Callable[[], Awaitable[Any]]) -> Any:
     """Let the session answer, in the framework's own terms."""
     try:
-        with active.session.inside(active.record):
-            answer = await active.session.answer_tool_async(request, real)
+        answer = await active.session.answer_tool_async(request, real)
     except InvalidArgumentsError as error:
         raise ModelRetry(f"Invalid arguments for tool {request.name!r}: {error}") from error
     except ToolTimedOutError as error:

@@ -33,20 +33,20 @@ async def answered_externals(
             args=parse_arguments(raw_arguments(call)),
             call_id=active.id_for_running(call.tool_call_id),
             agent=active.record.agent,
+            run=active.record,
             raw_args=raw_arguments(call),
             schema=definition.parameters_json_schema,
             runs_unmocked=not resolved,
             control_flow=(CallDeferred,),
         )
-        with active.session.inside(active.record):
-            try:
-                answers[call.tool_call_id] = await active.session.answer_tool_async(request, _stay_deferred)
-            except CallDeferred:
-                continue
-            except ModelRetry as retry:
-                answers[call.tool_call_id] = retry
-            except ToolError as error:
-                answers[call.tool_call_id] = ModelRetry(str(error))
+        try:
+            answers[call.tool_call_id] = await active.session.answer_tool_async(request, _stay_deferred)
+        except CallDeferred:
+            continue
+        except ModelRetry as retry:
+            answers[call.tool_call_id] = retry
+        except ToolError as error:
+            answers[call.tool_call_id] = ModelRetry(str(error))
     return DeferredToolResults(calls=answers) if answers else None
 
 

@@ -37,6 +37,7 @@ def _request(active: ActiveRun, context: Any, output: Any) -> ToolRequest:
         args=_arguments(call, output),
         call_id=active.id_for_running(call.tool_call_id) if call is not None else None,
         agent=active.record.agent,
+        run=active.record,
         kind="output",
         aliases=(function,) if function is not None and function != name else (),
     )
