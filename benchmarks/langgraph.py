@@ -1,4 +1,4 @@
-"""What a session costs a LangGraph run of two tool calls and two model calls: medians of interleaved
+"""What a session costs a LangGraph run of three model calls and three tool calls: medians of interleaved
 runs, in processor time.
 
 python -P benchmarks/langgraph.py [rounds]
@@ -20,7 +20,10 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from callsheet import FakeModel, MockTool
 from callsheet_langgraph import LangGraphAdapter
 
-CALLS = [{"name": "weather", "args": {"city": "Oslo"}}, {"name": "add", "args": {"a": 1, "b": 2}}]
+BATCHES = [
+    [{"name": "weather", "args": {"city": "Oslo"}}, {"name": "add", "args": {"a": 1, "b": 2}}],
+    [{"name": "book", "args": {"flight": "DY1"}}],
+]
 WARM_UP, TIMED = 4, 6
 ASKED = {"messages": [("user", "Oslo?")]}
 
@@ -37,8 +40,17 @@ async def add(a: int, b: int) -> int:
     return a + b
 
 
+@tool
+async def book(flight: str) -> str:
+    """Book a flight."""
+    return "booked"
+
+
+TOOLS = [weather, add, book]
+
+
 class Canned(BaseChatModel):
-    """Asks for both tools, and then says that it is done."""
+    """Asks for two tools, for the third, and then says that it is done."""
 
     @property
     def _llm_type(self):
@@ -48,8 +60,10 @@ class Canned(BaseChatModel):
         return self.bind(tools=[{"name": bound.name} for bound in tools])
 
     def _generate(self, messages, stop=None, run_manager=None, **options):
-        calls = [{**call, "id": f"c{index}"} for index, call in enumerate(CALLS)]
-        message = AIMessage("", tool_calls=calls) if messages[-1].type == "human" else AIMessage("done")
+        turn = sum(message.type == "ai" for message in messages)
+        batch = BATCHES[turn] if turn < len(BATCHES) else []
+        calls = [{**call, "id": f"c{turn}_{index}"} for index, call in enumerate(batch)]
+        message = AIMessage("" if calls else "done", tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(self, messages, stop=None, run_manager=None, **options):
@@ -57,14 +71,14 @@ class Canned(BaseChatModel):
 
 
 def build():
-    model = Canned().bind_tools([weather, add])
+    model = Canned().bind_tools(TOOLS)
 
     async def llm(state):
         return {"messages": [await model.ainvoke(state["messages"])]}
 
     graph = StateGraph(MessagesState)
     graph.add_node("llm", llm)
-    graph.add_node("tools", ToolNode([weather, add]))
+    graph.add_node("tools", ToolNode(TOOLS))
     graph.add_edge(START, "llm")
     graph.add_conditional_edges("llm", tools_condition)
     graph.add_edge("tools", "llm")
@@ -76,15 +90,25 @@ async def bare(graph):
 
 
 async def captured(graph):
-    with LangGraphAdapter(graph, unmocked="real").session():
+    with CAPTURING.session():
         await graph.ainvoke(ASKED)
 
 
 async def mocked(graph):
-    mocks = [MockTool("weather", response="sunny"), MockTool("add", response=3)]
-    model = FakeModel([{"tool_calls": CALLS}, "done"])
-    with LangGraphAdapter(graph, tools=mocks, model=model, offline=False).session():
+    SCRIPT.reset()
+    with MOCKED.session():
         await graph.ainvoke(ASKED)
+
+
+GRAPH = build()
+SCRIPT = FakeModel([*[{"tool_calls": batch} for batch in BATCHES], "done"])
+MOCKS = [
+    MockTool("weather", response="sunny"),
+    MockTool("add", response=3),
+    MockTool("book", response="booked"),
+]
+MOCKED = LangGraphAdapter(GRAPH, tools=MOCKS, model=SCRIPT)
+CAPTURING = LangGraphAdapter(GRAPH, unmocked="real")
 
 
 async def timed(run, graph):
@@ -100,7 +124,7 @@ async def timed(run, graph):
 
 
 async def main(rounds):
-    graph = build()
+    graph = GRAPH
     other = build()
     times = {"bare": [], "patched, no session": [], "captured": [], "mocked and scripted": []}
     for run in (bare, captured, mocked):
