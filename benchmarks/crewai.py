@@ -6,10 +6,12 @@ python benchmarks/crewai.py [rounds]
 """
 
 import asyncio
+import gc
 import logging
 import sys
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import perf_counter, process_time
 
@@ -155,10 +157,13 @@ def main(rounds):
     ways = {"bare": bare, "captured": captured, "mocked+scripted": scripted}
     for case, (run, agents) in CASES.items():
         seconds = {way: [] for way in ways}
+        order, dice = list(ways), Random(1)
         for _ in range(rounds + 2):
-            for way, go in ways.items():
+            dice.shuffle(order)
+            for way in order:
+                gc.collect()
                 started = process_time()
-                go(run, agents)
+                ways[way](run, agents)
                 seconds[way].append(process_time() - started)
         base = median(seconds["bare"][2:])
         told = (f"{way} {median(taken[2:]) / base:.2f}" for way, taken in seconds.items())
