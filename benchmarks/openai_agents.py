@@ -1,6 +1,6 @@
 """What callsheet costs an OpenAI Agents run of three turns and three tools: medians of interleaved runs.
 
-The variants take turns in random order, for the first after another kind of run is always the slowest.
+The variants take turns in random order, each after some runs of its own that are not counted.
 
 bare                 the SDK alone, with the SDK's own scripted model
 installed            callsheet's patches in place, no session open
@@ -25,6 +25,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from callsheet import FakeModel, MockTool
 from callsheet_openai_agents import OpenAIAgentsAdapter
 
+WARM_UP = 3
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 300
 CALLS = [[("weather", {"city": "Oslo"}), ("flights", {"to": "Oslo"})], [("book", {"flight": "DY1"})]]
 STEPS = [{"tool_calls": [{"name": n, "args": a} for n, a in calls]} for calls in CALLS]
@@ -77,13 +78,15 @@ async def mocked() -> None:
 
 
 async def timed(run: Callable[[], Awaitable[None]]) -> float:
-    AGENT.model = scripted()
-    SCRIPT.reset()
+    # What ran before (a collection, patches going in or out, another variant) leaves cold caches behind.
     gc.collect()
     gc.disable()
-    begun = process_time()
-    await run()
-    took = process_time() - begun
+    for _ in range(WARM_UP + 1):
+        AGENT.model = scripted()
+        SCRIPT.reset()
+        begun = process_time()
+        await run()
+        took = process_time() - begun
     gc.enable()
     return took
 
