@@ -88,7 +88,7 @@ def _carrying_submit(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, fn, *args, **kwargs)
         # A worker born here outlives the caller and must not take the values over.
         with _Assigned([(var, _defaults[var]) for var, _ in values]):
-            if _runs_in_another_interpreter(self):
+            if _brings_along(fn, values) or _runs_in_another_interpreter(self):
                 return original(self, fn, *args, **kwargs)
             return original(self, partial(_run_assigned, values, fn), *args, **kwargs)
 
@@ -126,6 +126,18 @@ class _Assigned:
 def _run_assigned(values: _Values, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     with _Assigned(values):
         return fn(*args, **kwargs)
+
+
+def _brings_along(fn: Any, values: _Values) -> bool:
+    """Say whether work runs in a context of its own that has the values already, as asyncio gives it."""
+    while isinstance(fn, partial):
+        fn = fn.func
+    context = getattr(fn, "__self__", None)
+    return (
+        isinstance(context, Context)
+        and fn == context.run
+        and all(context.get(var, _ABSENT) is value for var, value in values)
+    )
 
 
 def _runs_in_another_interpreter(executor: ThreadPoolExecutor) -> bool:

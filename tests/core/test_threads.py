@@ -6,7 +6,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -198,6 +199,22 @@ def test_a_context_the_submitter_chose_wins_inside_its_own_work() -> None:
     context.run(session.set, "theirs")
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(context.run, session.get).result() == "theirs"
+
+
+def test_work_in_a_context_that_has_the_value_is_handed_over_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrapped: list[Any] = []
+    monkeypatch.setattr(_threads, "_run_assigned", lambda _, fn, *args: wrapped.append(fn) or fn(*args))
+    has_it = copy_context()
+    before = Context()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(has_it.run, session.get).result() == "open"
+        assert pool.submit(partial(has_it.run, session.get)).result() == "open"
+        assert wrapped == []
+        assert pool.submit(before.run, session.get).result() is None
+        assert pool.submit(has_it.get, session).result() == "open"
+    assert wrapped == [before.run, has_it.get]
 
 
 def test_run_in_executor_and_to_thread_carry_the_value() -> None:
