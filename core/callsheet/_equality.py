@@ -135,7 +135,8 @@ def decides_equality(value: Any) -> bool:
     """Say whether a value's own `__eq__` decides what it equals: a matcher, of whatever library."""
     cls = type(value)
     equality: Any = cls.__eq__
-    return equality is not object.__eq__ and _kind(cls) == "custom"
+    # Since Python 3.13 None has an `__eq__` of its own, which decides nothing.
+    return value is not None and equality is not object.__eq__ and _kind(cls) == "custom"
 
 
 def _compare(left: Any, right: Any) -> bool | Pairs:

@@ -309,7 +309,7 @@ def test_further_arguments_and_the_history_reach_the_callable() -> None:
 
 def test_a_callable_whose_parameters_nobody_knows_is_called_all_the_same() -> None:
     class Unknown:
-        __signature__ = "none"
+        __signature__ = 5
 
         def __call__(self, message: str, tools: Tools) -> str:
             return message
