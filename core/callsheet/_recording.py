@@ -97,6 +97,16 @@ class ReplyRecord:
     usage: Usage = field(default_factory=Usage)
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    def call_of(self, call_id: str) -> CallRecord | None:
+        """Give the first call of an id that nobody ran yet, else the last one of it, or None."""
+        own = None
+        for call in self.calls:
+            if call.id == call_id:
+                own = call
+                if not call.attempts:
+                    break
+        return own
+
 
 @dataclass(eq=False)
 class RunRecord:
@@ -245,16 +255,10 @@ class Recording:
         latest = self._calls.get(call_id)
         if latest is None or run is None:
             return latest
-        for _, step in reversed(run.steps):
-            if isinstance(step, ReplyRecord):
-                own = None
-                for call in step.calls:
-                    if call.id == call_id:
-                        own = call
-                        if not call.attempts:
-                            break
-                if own is not None:
-                    return own
+        for reply in run.replies_backwards():
+            own = reply.call_of(call_id)
+            if own is not None:
+                return own
         return latest
 
     def add_loose_call(self, run: RunRecord, call: CallRecord, order: Order = ()) -> CallRecord:

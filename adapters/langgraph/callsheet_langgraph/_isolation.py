@@ -7,6 +7,7 @@ answer must not come back.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -22,12 +23,14 @@ _scratch: WeakKeyDictionary[Any, dict[int, ScratchSaver]] = WeakKeyDictionary()
 _caches: WeakKeyDictionary[Session, InMemoryCache[Any]] = WeakKeyDictionary()
 
 
-class SaverSlot:
-    """The data descriptor that takes the place of `Pregel.checkpointer`.
+class _Slot(ABC):
+    """A data descriptor that takes the place of a field of `Pregel`; what is set stays in the graph.
 
     Args:
         default: What a graph without one has.
     """
+
+    name: str
 
     def __init__(self, default: Any) -> None:
         self._default = default
@@ -35,35 +38,36 @@ class SaverSlot:
     def __get__(self, graph: Any, owner: type | None = None) -> Any:
         if graph is None:
             return self._default
-        own = vars(graph).get("checkpointer", self._default)
+        return self._seen(vars(graph).get(self.name, self._default))
+
+    def __set__(self, graph: Any, value: Any) -> None:
+        vars(graph)[self.name] = value
+
+    @abstractmethod
+    def _seen(self, own: Any) -> Any:
+        """Give what the running code sees of what the graph has."""
+
+
+class SaverSlot(_Slot):
+    """Takes the place of `Pregel.checkpointer`: a session writes beside it."""
+
+    name = "checkpointer"
+
+    def _seen(self, own: Any) -> Any:
         if not isinstance(own, BaseCheckpointSaver) or isinstance(own, ScratchSaver):
             return own
         session = _session_in_reach()
         return own if session is None else scratch_of(session, own)
 
-    def __set__(self, graph: Any, value: Any) -> None:
-        vars(graph)["checkpointer"] = value
 
+class CacheSlot(_Slot):
+    """Takes the place of `Pregel.cache`: each session has one of its own."""
 
-class CacheSlot:
-    """The data descriptor that takes the place of `Pregel.cache`.
+    name = "cache"
 
-    Args:
-        default: What a graph without one has.
-    """
-
-    def __init__(self, default: Any) -> None:
-        self._default = default
-
-    def __get__(self, graph: Any, owner: type | None = None) -> Any:
-        if graph is None:
-            return self._default
-        own = vars(graph).get("cache", self._default)
+    def _seen(self, own: Any) -> Any:
         session = _session_in_reach() if own is not None else None
         return own if session is None else _caches.setdefault(session, InMemoryCache())
-
-    def __set__(self, graph: Any, value: Any) -> None:
-        vars(graph)["cache"] = value
 
 
 class ScratchSaver(InMemorySaver):
