@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,20 +22,7 @@ from pydantic import BaseModel
 from callsheet import FakeModel, MockConfigError, MockTool, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, lookup
-
-CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
-MOCK = MockTool("lookup", response="mocked")
-
-
-@pytest.fixture
-def canary(tmp_path: Path) -> Canary:
-    return Canary(tmp_path)
-
-
-def adapter(agent: Agent[Any], *steps: Any, **options: Any) -> OpenAIAgentsAdapter:
-    return OpenAIAgentsAdapter(
-        agent, **{"tools": [MOCK], "model": FakeModel(list(steps) or [CALL, "done"]), **options}
-    )
+from tests.adapters.openai_agents.lookups import CALL, adapter
 
 
 def test_call_rejected_by_the_user_is_denied(canary: Canary) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,20 +25,7 @@ from agents import (
 from callsheet import FakeModel, MockTool
 from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, lookup
-
-CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
-MOCK = MockTool("lookup", response="mocked")
-
-
-@pytest.fixture
-def canary(tmp_path: Path) -> Canary:
-    return Canary(tmp_path)
-
-
-def adapter(agent: Agent[Any], *steps: Any, **options: Any) -> OpenAIAgentsAdapter:
-    return OpenAIAgentsAdapter(
-        agent, **{"tools": [MOCK], "model": FakeModel(list(steps) or [CALL, "done"]), **options}
-    )
+from tests.adapters.openai_agents.lookups import CALL, adapter
 
 
 def _tool_guardrail(kind: Any, behavior: str) -> Any:

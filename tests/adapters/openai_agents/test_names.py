@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,14 +12,7 @@ from agents import Agent, FunctionTool, RunHooks, Runner, WebSearchTool, functio
 from callsheet import FakeModel, MockConfigError, MockTool, UnknownMockError, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, lookup
-
-CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
-MOCK = MockTool("lookup", response="mocked")
-
-
-@pytest.fixture
-def canary(tmp_path: Path) -> Canary:
-    return Canary(tmp_path)
+from tests.adapters.openai_agents.lookups import CALL, MOCK
 
 
 class Adding(RunHooks[Any]):

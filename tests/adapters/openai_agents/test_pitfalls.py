@@ -8,7 +8,6 @@ import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,14 +40,7 @@ from callsheet import (
 )
 from callsheet_openai_agents import OpenAIAgentsAdapter, _patches
 from tests.adapters.openai_agents.kinds import Canary, lookup, process_server
-
-CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
-MOCK = MockTool("lookup", response="mocked")
-
-
-@pytest.fixture
-def canary(tmp_path: Path) -> Canary:
-    return Canary(tmp_path)
+from tests.adapters.openai_agents.lookups import CALL, MOCK
 
 
 def one_call(agent: Agent[Any], *mocks: MockTool, **options: Any) -> OpenAIAgentsAdapter:

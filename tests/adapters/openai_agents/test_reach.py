@@ -9,7 +9,6 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,14 +32,7 @@ from openai.types.responses import ResponseFunctionToolCall
 from callsheet import FakeModel, MockTool, SessionProcessError, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
 from tests.adapters.openai_agents.kinds import Canary, MemoryServer, lookup
-
-CALL = {"tool_calls": [{"name": "lookup", "args": {"q": "x"}}]}
-MOCK = MockTool("lookup", response="mocked")
-
-
-@pytest.fixture
-def canary(tmp_path: Path) -> Canary:
-    return Canary(tmp_path)
+from tests.adapters.openai_agents.lookups import CALL, MOCK
 
 
 def wrapped(agent: Agent[Any], *mocks: MockTool, **options: Any) -> OpenAIAgentsAdapter:
