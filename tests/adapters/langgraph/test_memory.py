@@ -105,7 +105,7 @@ def test_run_that_began_in_the_application_is_resumed_in_the_test():
     assert compiled.get_state(THREAD).next == ("ask",)
 
 
-def test_cached_result_of_a_node_does_not_come_back_in_another_session():
+def caching_graph():
     graph = StateGraph(MessagesState)
     graph.add_node(
         "act",
@@ -113,7 +113,11 @@ def test_cached_result_of_a_node_does_not_come_back_in_another_session():
         cache_policy=CachePolicy(),
     )
     graph.add_edge(START, "act")
-    compiled = graph.compile(cache=InMemoryCache())
+    return graph.compile(cache=InMemoryCache())
+
+
+def test_cached_result_of_a_node_does_not_come_back_in_another_session():
+    compiled = caching_graph()
     given = {"messages": [("user", "?")]}
     for answer in ("first", "second"):
         adapter = LangGraphAdapter(compiled, tools=[MockTool("lookup", response=answer)])
@@ -121,14 +125,7 @@ def test_cached_result_of_a_node_does_not_come_back_in_another_session():
 
 
 def test_node_cache_works_within_a_session():
-    graph = StateGraph(MessagesState)
-    graph.add_node(
-        "act",
-        lambda state: {"messages": [("ai", lookup.invoke({"city": "Oslo"}))]},
-        cache_policy=CachePolicy(),
-    )
-    graph.add_edge(START, "act")
-    compiled = graph.compile(cache=InMemoryCache())
+    compiled = caching_graph()
     mock = MockTool("lookup", response="once")
     with LangGraphAdapter(compiled, tools=[mock]).session():
         for _ in range(2):
