@@ -92,7 +92,7 @@ class Session:
         self._violations = Violations()
         self._result: AgentResult | None = None
         self._evidence = Evidence(self.recording)
-        self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self.poison)
+        self._desk = ToolDesk(self.tools, self.recording, unmocked=unmocked, poison=self._violations.add)
         self._entered: AbstractContextManager[None] | None = None
         self._outer: Session | None = None
 

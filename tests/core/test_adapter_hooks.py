@@ -10,43 +10,9 @@ from callsheet import FakeModel, MockTool, Session, UnknownMockError
 from callsheet.adapters import (
     InvalidArgumentsError,
     Inventory,
-    Patch,
-    PatchSet,
     ToolRequest,
     any_session_open,
 )
-
-
-class Framework:
-    def early(self):
-        return "real"
-
-    def late(self):
-        return "real"
-
-
-def replaced(original):
-    return lambda self: "ours"
-
-
-class Holder:
-    pass
-
-
-def test_late_patch_is_taken_out_with_the_others():
-    patches = PatchSet(lambda: [Patch(Framework, "early", replaced)])
-    holder = Holder()
-    release = patches.hold(holder)
-    patches.add(Patch(Framework, "late", replaced))
-    assert Framework().late() == "ours"
-    release()
-    assert (Framework().early(), Framework().late()) == ("real", "real")
-
-
-def test_late_patch_without_the_others_is_none():
-    patches = PatchSet(lambda: [Patch(Framework, "early", replaced)])
-    patches.add(Patch(Framework, "late", replaced))
-    assert Framework().late() == "real"
 
 
 def test_frameworks_own_check_comes_before_the_mock():

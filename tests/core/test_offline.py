@@ -293,9 +293,9 @@ def test_the_network_is_back_after_the_block(server: Server) -> None:
 
 
 def test_everything_is_back_after_the_last_block() -> None:
-    gc.collect()  # sessions of other tests, which hold patches as long as they live
     with offline():  # the first block imports what it patches
         pass
+    gc.collect()  # the patches of this block, and of other tests' sessions
     from multiprocessing.process import BaseProcess
 
     def patched() -> list[Any]:
@@ -312,6 +312,7 @@ def test_everything_is_back_after_the_last_block() -> None:
         with offline():
             pass
         assert not set(patched()) & set(before)
+    gc.collect()
     assert patched() == before
     assert _offline._stack.get() == ()
     assert not _offline._open_blocks

@@ -29,6 +29,12 @@ class Holder:
     pass
 
 
+def collected(release: Callable[[], object]) -> None:
+    """Let go of the patches and wait for what takes them out."""
+    release()
+    gc.collect()
+
+
 def replaced_by(value: object) -> Callable[[Any], Any]:
     return lambda saved: value
 
@@ -45,7 +51,7 @@ def patches() -> PatchSet:
 def test_the_exact_descriptor_comes_back(patches: PatchSet) -> None:
     before = dict(vars(Target))
     release = patches.hold(Holder())
-    release()
+    collected(release)
     assert dict(vars(Target)) == before
     assert vars(Target)["plain"] is before["plain"]
 
@@ -54,7 +60,7 @@ def test_an_inherited_attribute_is_inherited_again(patches: PatchSet) -> None:
     holder = Holder()
     release = patches.hold(holder)
     assert Target.inherited == "patched"
-    release()
+    collected(release)
     assert "inherited" not in vars(Target)
     assert Target.inherited == "base"
 
@@ -78,7 +84,7 @@ def test_releasing_twice_counts_once(patches: PatchSet) -> None:
     release = patches.hold(first)
     patches.hold(second)
     release()
-    release()
+    collected(release)
     assert patches.installed
 
 
@@ -111,7 +117,7 @@ def test_a_failed_installation_counts_no_holder() -> None:
         patches.hold(holder)
     release = patches.hold(holder)
     assert Target.attribute == "patched"
-    release()
+    collected(release)
     assert Target.attribute == "attribute"
 
 
@@ -119,7 +125,7 @@ def test_a_patch_made_on_top_survives(patches: PatchSet) -> None:
     holder = Holder()
     release = patches.hold(holder)
     Target.inherited = "theirs"
-    release()
+    collected(release)
     assert Target.inherited == "theirs"
     del Target.inherited
 
@@ -152,12 +158,12 @@ def test_a_patch_beneath_anothers_is_not_made_twice_and_comes_out_in_the_end() -
     release = patches.hold(holder)
     ours = vars(Framework)["run"]
     Framework.run = theirs(ours)  # type: ignore[method-assign]
-    release()
+    collected(release)
     release = patches.hold(holder)
     Framework().run()
     assert calls == ["ours"]
     Framework.run = ours  # type: ignore[method-assign]
-    release()
+    collected(release)
     assert vars(Framework)["run"] is original
 
 
@@ -170,15 +176,15 @@ def test_a_patch_that_another_threw_away_is_made_again() -> None:
     holder = Holder()
     release = patches.hold(holder)
     Framework.run = lambda self: "theirs"  # type: ignore[method-assign]
-    release()
+    collected(release)
     release = patches.hold(holder)
     assert Framework().run() == "ours"
-    release()
+    collected(release)
     assert Framework().run() == "theirs"
 
 
 def test_a_holder_collected_inside_an_installation_is_settled_afterwards() -> None:
-    """The collector may run a finalizer on the very thread that installs."""
+    """The collector may run on the very thread that installs, and must not wait for it."""
     holders = [Holder()]
 
     def targets() -> Iterator[Patch]:
@@ -187,24 +193,83 @@ def test_a_holder_collected_inside_an_installation_is_settled_afterwards() -> No
         yield Patch(Target, "attribute", replaced_by("patched"))
 
     patches = PatchSet(targets)
-    patches._holders = 0
     finished = threading.Event()
 
     def work() -> None:
-        cycle: list[Any] = [holders[0]]
-        cycle.append(cycle)
-        release = patches.hold(holders[0])
-        del cycle
-        patches.hold(finished)
-        release()
+        patches.hold(holders[0])
         finished.set()
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     assert finished.wait(10)
     assert Target.attribute == "patched"
-    patches._release()
+    thread.join()
+    gc.collect()
     assert Target.attribute == "attribute"
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_between_two_holders_patches_stay_until_the_collector_runs(
+    patches: PatchSet, no_collector: None
+) -> None:
+    made: list[Any] = []
+    once = PatchSet(lambda: made.append(1) or patches.patches())  # type: ignore[func-returns-value]
+    for _ in range(3):
+        once.hold(Holder())
+    gc.collect(1)
+    assert once.installed
+    assert len(made) == 1
+    gc.collect()
+    assert not once.installed
+    assert Target.inherited == "base"
+
+
+def test_what_others_replaced_is_replaced_again_for_the_next_holder() -> None:
+    """A test that replaces the framework's method itself must not open it for the session after."""
+
+    class Framework:
+        def run(self) -> str:
+            return "ran"
+
+    def ours(found: Any) -> Any:
+        return lambda self: "ours"
+
+    original = vars(Framework)["run"]
+    patches = PatchSet(lambda: [Patch(Framework, "run", ours)])
+    first, second = Holder(), Holder()
+    patches.hold(first)
+    for number in range(3):
+        with pytest.MonkeyPatch.context() as context:
+            context.setattr(Framework, "run", lambda self: "theirs")
+            patches.hold(second)
+            assert Framework().run() == "ours", number
+        assert Framework().run() == "ours"
+    del first, second
+    gc.collect()
+    assert vars(Framework)["run"] is original
+
+
+def test_one_set_may_stand_on_another() -> None:
+    class Framework:
+        def run(self) -> str:
+            return "ran"
+
+    original = vars(Framework)["run"]
+    beneath, above = (
+        PatchSet(lambda: [Patch(Framework, "run", replaced_by(lambda self: "ours"))]) for _ in range(2)
+    )
+    holder = Holder()
+    beneath.hold(holder)
+    above.hold(holder)
+    del holder
+    gc.collect()
+    assert vars(Framework)["run"] is original
 
 
 def test_many_threads_hold_and_release(patches: PatchSet) -> None:
@@ -218,5 +283,6 @@ def test_many_threads_hold_and_release(patches: PatchSet) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    gc.collect()
     assert not patches.installed
     assert Target.inherited == "base"

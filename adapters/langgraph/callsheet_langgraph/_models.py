@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
@@ -35,7 +34,7 @@ def answered_generate(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is None or _asking.get():
             return original(self, messages, *args, **kwargs)
         call = ModelCall(scope, self, messages, kwargs)
-        with call.asking():
+        with _asked():
             result = original(call.model, messages, *args, **call.options)
         call.replied(result.generations[0].message)
         return result
@@ -52,7 +51,7 @@ def answered_agenerate(original: Callable[..., Any]) -> Callable[..., Any]:
         if scope is None or _asking.get():
             return await original(self, messages, *args, **kwargs)
         call = ModelCall(scope, self, messages, kwargs)
-        with call.asking():
+        with _asked():
             result = await original(call.model, messages, *args, **call.options)
         call.replied(result.generations[0].message)
         return result
@@ -163,15 +162,6 @@ class ModelCall:
             if session.headers:
                 self.options["extra_headers"] = {**(options.get("extra_headers") or {}), **session.headers}
 
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Take what the model asks of itself for part of this call."""
-        token = _asking.set(True)
-        try:
-            yield
-        finally:
-            _asking.reset(token)
-
     def replied(self, message: Any) -> None:
         """File the reply."""
         if not isinstance(message, AIMessage):
@@ -222,6 +212,16 @@ class ModelCall:
         if said:
             first, *others = said
             self.replied(first + others if others else first)
+
+
+class _asked:  # noqa: N801 - used as a function
+    """Take what the model asks of itself for part of this call."""
+
+    def __enter__(self) -> None:
+        self._token = _asking.set(True)
+
+    def __exit__(self, *raised: object) -> None:
+        _asking.reset(self._token)
 
 
 def model_name(model: Any) -> str:

@@ -16,6 +16,8 @@ from callsheet.adapters import CallRecord, ReplyRecord, RunRecord
 
 Order = tuple[Any, ...]
 
+_PULLED = "__pregel_pull"
+
 
 @dataclass(eq=False)
 class Place:
@@ -105,10 +107,9 @@ def unanswered_call(
 
 def path_text(path: tuple[Any, ...]) -> str:
     """Give a task's path as a text that sorts as the paths do: nodes by name, sent tasks by number."""
-    match path:
-        case ("__pregel_pull", str(name)):
-            return name
-    return "/".join(_flat(path)).removeprefix("__pregel_pull/")
+    if len(path) == 2 and path[0] == _PULLED and isinstance(path[1], str):  # noqa: PLR2004
+        return path[1]
+    return "/".join(_flat(path)).removeprefix(f"{_PULLED}/")
 
 
 def _flat(path: tuple[Any, ...]) -> Iterator[str]:

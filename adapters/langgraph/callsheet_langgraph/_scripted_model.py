@@ -6,9 +6,11 @@ it is called, whether it streams.
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from copy import copy
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -43,8 +45,8 @@ def scripted(
     script = _Script(scope, tools, name, headers, written)
     copied = copy(model)
     vars(copied).update(
-        _generate=script.generate,
-        _agenerate=script.agenerate,
+        _generate=_signed(script.generate),
+        _agenerate=_signed(script.agenerate),
         _stream=script.stream,
         _astream=script.astream,
         # A cache or a limit between test and script would only ever be in the way.
@@ -140,6 +142,18 @@ class _Script:
         )
         self._session.poison(error)
         raise error
+
+
+def _signed(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a method with its signature at hand: LangChain reads it at every call, and takes long to."""
+    signed = partial(answer)
+    vars(signed)["__signature__"] = _SIGNATURE
+    return signed
+
+
+_WHOLE = inspect.signature(_Script.generate)
+# Without `self`, as a method's own is read.
+_SIGNATURE = _WHOLE.replace(parameters=list(_WHOLE.parameters.values())[1:])
 
 
 def _plain(name: str) -> str:
