@@ -38,7 +38,7 @@ def surely_the_same(expected: Any, actual: Sequence[ToolCall], *, ordered: bool)
     except KeyError:
         return False
     called, made = [call.name for call in actual], [call.args for call in actual]
-    if {*map(type, names), *map(type, called)} != {str}:
+    if set(map(type, names)) != {str}:
         return False
     if ordered:
         return names == called and plainly_equal(wanted, made)

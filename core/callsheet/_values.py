@@ -9,7 +9,7 @@ Outcome = Literal["success", "failed", "invalid", "unknown", "denied", "skipped"
 Role = Literal["user", "assistant", "tool", "system", "handoff", "interrupt", "error"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ToolCall:
     """One tool call an agent made.
 
@@ -58,6 +58,50 @@ class ToolCall:
     duration: float | None = field(default=None, kw_only=True, compare=False)
     seen_by_model: str | None = field(default=None, kw_only=True, compare=False)
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True, compare=False)
+
+    # Written out, because a trajectory may have thousands of calls and the constructor a frozen dataclass
+    # brings takes three times as long.
+    def __init__(
+        self,
+        name: str,
+        args: dict[str, Any] | None = None,
+        response: Any = None,
+        error: str | None = None,
+        *,
+        id: str | None = None,
+        agent: str | None = None,
+        parent_id: str | None = None,
+        run: int = 0,
+        turn: int | None = None,
+        index: int | None = None,
+        mocked: bool = False,
+        raw_args: str | None = None,
+        kind: Kind = "function",
+        outcome: Outcome = "success",
+        attempts: int = 1,
+        duration: float | None = None,
+        seen_by_model: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        values = vars(self)
+        values["name"] = name
+        values["args"] = {} if args is None else args
+        values["response"] = response
+        values["error"] = error
+        values["id"] = id
+        values["agent"] = agent
+        values["parent_id"] = parent_id
+        values["run"] = run
+        values["turn"] = turn
+        values["index"] = index
+        values["mocked"] = mocked
+        values["raw_args"] = raw_args
+        values["kind"] = kind
+        values["outcome"] = outcome
+        values["attempts"] = attempts
+        values["duration"] = duration
+        values["seen_by_model"] = seen_by_model
+        values["metadata"] = {} if metadata is None else metadata
 
     def to_dict(self, *, full: bool = False) -> dict[str, Any]:
         """Give the call as a dict.

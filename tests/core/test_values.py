@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+import inspect
 import pickle
 
 import pytest
@@ -22,6 +23,21 @@ EVIDENCE = {
     "seen_by_model": "text",
     "metadata": {"node": "tools"},
 }
+
+
+def test_the_constructor_takes_every_field_as_it_is_declared():
+    fields = dataclasses.fields(ToolCall)
+    parameters = [p for p in inspect.signature(ToolCall.__init__).parameters.values() if p.name != "self"]
+    assert [p.name for p in parameters] == [field.name for field in fields]
+    assert [p.kind is p.KEYWORD_ONLY for p in parameters] == [field.kw_only for field in fields]
+    assert [p.annotation for p in parameters if p.default is p.empty] == [str]
+    made = ToolCall("a")
+    for field in fields[1:]:
+        wanted = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        assert getattr(made, field.name) == wanted, field.name
+    assert made.args is not ToolCall("a").args
+    given = {field.name: object() for field in fields}
+    assert vars(ToolCall(**given)) == given
 
 
 def test_evidence_covers_every_field_outside_equality():
