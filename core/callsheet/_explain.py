@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from callsheet._edits import edits_in_order
@@ -12,14 +13,18 @@ from callsheet._values import ToolCall
 
 
 def explain_comparison(left: Any, right: Any) -> list[str] | None:
-    """Give the lines that explain why two lists of tool calls differ, or None to leave it to pytest.
+    """Give the lines that explain why tool calls differ, or None to leave it to pytest.
+
+    Two calls are explained, two lists of them, and two tuples.
 
     Args:
         left: The left side of `==`.
         right: Its right side; the side that holds the expected calls, unless only this one holds
             `ToolCall`s.
     """
-    if not isinstance(left, list) or not isinstance(right, list):
+    if isinstance(left, ToolCall) and isinstance(right, ToolCall):
+        left, right = [left], [right]
+    if type(left) is not type(right) or not isinstance(left, (list, tuple)):
         return None
     actual, expected = (left, right) if _are_calls(left) or not _are_calls(right) else (right, left)
     if not _are_calls(actual) or (not actual and not _are_calls(expected)):
@@ -41,7 +46,7 @@ def explain_comparison(left: Any, right: Any) -> list[str] | None:
     return failure_text("Tool calls differ", wanted, actual, edits).splitlines()
 
 
-def _are_calls(items: list[Any]) -> bool:
+def _are_calls(items: Sequence[Any]) -> bool:
     return all(isinstance(item, ToolCall) for item in items)
 
 

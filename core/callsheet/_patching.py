@@ -135,8 +135,7 @@ class PatchSet:
         for place in reversed(self._places.values()):
             place.uncover()
         self._places = {key: place for key, place in self._places.items() if not place.is_clear}
-        if self.installed:
-            _installed.remove(self)
+        _installed.remove(self)
 
 
 class _Place:

@@ -35,11 +35,14 @@ def wrapped(label: str, text: str, *, indent: int, deeper: int = 0) -> list[str]
 
 def narrowed(lines: Iterable[str]) -> str:
     """Join lines to a text no wider than a terminal; what is continued is indented deeper."""
-    return "\n".join(
-        narrow
-        for line in lines
-        for narrow in (wrapped("", line, indent=0, deeper=4) if len(line) > WIDTH else [line])
-    )
+    return "\n".join(narrow for line in lines for narrow in _narrow(line))
+
+
+def _narrow(line: str) -> list[str]:
+    if len(line) <= WIDTH:
+        return [line]
+    text = line.lstrip(" ")
+    return wrapped("", text, indent=min(len(line) - len(text), WIDTH // 2), deeper=4)
 
 
 def listed_lines(items: Iterable[T], line: Callable[[T], str], *, most: int) -> list[str]:

@@ -38,6 +38,13 @@ _SHAPES = [
         (["bearer"], r"\b((?i:bearer))\s+[\w.~+/=-]{6,}", rf"\1 {REDACTED}"),
         (["basic"], r"\b((?i:basic))\s+(?=\S*(?:\d|[a-z][A-Z]|=))[\w+/=-]{8,}", rf"\1 {REDACTED}"),
         (["://"], r"(?<=://)[^\s/?#\"']+@", f"{REDACTED}@"),
+        # A password that was not quoted may hold a slash; what follows a port is a path.
+        (["://"], r"(?<=://)[^\s/?#\"':@]*:(?!\d{1,5}/)[^\s?#\"']+@", f"{REDACTED}@"),
+        (
+            ["-u", "-user"],
+            r"((?:^|\s)(?:-u|--(?:proxy-)?user)(?:=|\s+)[\"']?)(?!\d+:\d+\b)[^\s:\"']+:[^\s\"']+",
+            rf"\1{REDACTED}",
+        ),
         (["eyj"], r"\beyJ[\w-]{10,}(?:\.[\w-]*){0,4}", REDACTED),
         (["sk-"], r"\bsk-[\w-]{8,}", REDACTED),
         (["sk_", "rk_", "pk_", "whsec_"], r"\b(?:sk|rk|pk|whsec)_(?:live_|test_)?\w{16,}", REDACTED),

@@ -12,14 +12,14 @@ from callsheet._edits import edits_in_order
 from callsheet._equality import equal
 from callsheet._expected import Expected, ExpectedFields, expected_calls
 from callsheet._redaction import redact_text_for_display
-from callsheet._rendering import expected_text, item_text
+from callsheet._rendering import expected_text, item_text, narrowed
 from callsheet._secrets import is_secret_name
 from callsheet._showing import redacted, redacted_under, shortened, shown, shown_under
 from callsheet._values import ToolCall
 
 __all__ = ["format_tool_call_diff", "format_value_diff"]
 
-_LONGEST_DOCUMENT = 4_000
+_LONGEST_DOCUMENT = 3_500
 _LONGEST_TEXT = 1_000
 _MOST_DIFFERENCES = 20
 _MOST_EDITS = 40
@@ -76,12 +76,12 @@ def format_value_diff(expected: Any, actual: Any, *, label: str = "value") -> st
         if not equal(expected, actual):
             lines.append("    differences:")
             lines += [f"      {line}" for line in differences(expected, actual)[:_MOST_DIFFERENCES]]
-        return "\n".join(lines)
+        return narrowed(lines)
     lines.append(f"    expected: {shown_under(label, expected, limit=_LONGEST_TEXT)}")
     lines.append(f"    actual:   {shown_under(label, actual, limit=_LONGEST_TEXT)}")
     if isinstance(expected, str) and isinstance(actual, str) and expected != actual:
         lines.append(f"    first diff at position {_first_difference(expected, actual)}")
-    return "\n".join(lines)
+    return narrowed(lines)
 
 
 def _edit_lines(edit: Edit, wanted: Sequence[Expected], made: Sequence[ToolCall]) -> list[str]:

@@ -26,6 +26,7 @@ from callsheet._alignment import align
 from callsheet._differences import differences
 from callsheet._equality import equal
 from callsheet._explain import explain_comparison
+from callsheet._rendering import WIDTH
 from callsheet.diff import format_tool_call_diff, format_value_diff
 from callsheet.match import Anything, Called, Partial, Regex
 
@@ -309,6 +310,15 @@ def test_a_diff_of_values() -> None:
     assert "differences" not in format_value_diff([1], [1])
 
 
+def test_a_value_diff_is_as_narrow_as_a_terminal() -> None:
+    values = [{"a": ["x" * 150, {"deep": letter * 120}]} for letter in "yw"]
+    lines = format_value_diff(*values).splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    start = next(number for number, line in enumerate(lines) if "deep" in line)
+    assert lines[start + 1].startswith(" " * 16 + "yyy")
+    assert max(map(len, format_value_diff("x" * 150, "y" * 150).splitlines())) <= WIDTH
+
+
 _HASHABLE = st.none() | st.booleans() | st.integers(-1, 1) | st.sampled_from([1.0, "a", b"a", Regex("a")])
 _KEYS = st.none() | st.booleans() | st.integers(-1, 1) | st.sampled_from(["a", "b.c", b"a", (1,)])
 ANY_VALUES = st.recursive(
@@ -369,6 +379,10 @@ def test_pytest_shows_the_same_for_a_plain_comparison() -> None:
     assert explain_comparison(["refund"], [LOOKUP]) is not None
     assert explain_comparison([], [LOOKUP]) is not None
     assert explain_comparison([LOOKUP], []) is not None
+    assert explain_comparison((LOOKUP, REFUND), (LOOKUP, NOTIFY)) == lines
+    assert explain_comparison([LOOKUP], (LOOKUP,)) is None
+    assert explain_comparison(LOOKUP, NOTIFY) == explain_comparison([LOOKUP], [NOTIFY]) is not None
+    assert explain_comparison(LOOKUP, "lookup") is None
 
 
 def test_pytest_says_why_a_dict_is_no_call() -> None:

@@ -406,6 +406,8 @@ def test_without_the_plugin_there_is_no_trace(inner):
 @pytest.mark.parametrize("plugin", ["pytest_asyncio.plugin", "anyio.pytest_plugin"])
 def test_async_tests_work(inner, plugin):
     mark = "pytest.mark.asyncio" if "asyncio" in plugin else "pytest.mark.anyio"
+    # Older versions of pytest-asyncio warn where it is not set.
+    scope = "asyncio_default_fixture_loop_scope = function\n" if "asyncio" in plugin else ""
     result = inner(
         f"""
 @pytest.fixture
@@ -431,6 +433,7 @@ async def test_a_session_of_a_fixture(session):
     assert session.tool_calls[0].response == "row"
 """,
         plugins=("callsheet.pytest_plugin", plugin),
+        ini=f"[pytest]\n{scope}",
     )
     result.assert_outcomes(passed=2)
 
