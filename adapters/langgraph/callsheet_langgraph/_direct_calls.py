@@ -1,7 +1,7 @@
 """Calls of a tool's own function that go past the tool.
 
-`tool.func(...)` is answered like the tool. A plain function that a node calls by its name is out of reach of
-every patch; a node whose code does that to the function of a tool is refused instead.
+`tool.func(...)` and `tool._run(...)` are answered like the tool. A plain function that a node calls by its
+name is out of reach of every patch; a node whose code does that to the function of a tool is refused instead.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from callsheet.adapters import Session, ToolRequest, UnmockedToolError, active_scope, kept_in_reach
+from callsheet.adapters import Session, UnmockedToolError, active_scope, kept_in_reach
 from callsheet_langgraph._call_sites import direct_calls, function_of, is_tool_body
-from callsheet_langgraph._traits import kind_of, runs_unmocked, visible_args
+from callsheet_langgraph._running import is_running
+from callsheet_langgraph._tools import RunningCall
 
 
 class FunctionSlot:
@@ -72,13 +73,30 @@ def refuse_direct_calls(session: Session, graph: Any, task: Any) -> None:
     raise violation
 
 
+def answered_body(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `_run` of a tool class of the application's, or an `_arun` that is no coroutine function."""
+
+    @wraps(original)
+    def body(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
+        return _answered(self, original.__get__(self), args, kwargs)
+
+    return body
+
+
+def answered_async_body(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace `_arun` of such a class."""
+
+    @wraps(original)
+    async def body(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
+        return await _answered_async(self, original.__get__(self), args, kwargs)
+
+    return body
+
+
 def _asking(tool: BaseTool, own: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(own)
     def ask(*args: Any, **kwargs: Any) -> Any:
-        scope = active_scope()
-        if scope is None or _lets_run(tool, scope.call):
-            return own(*args, **kwargs)
-        return scope.session.answer_tool(_request(tool, own, args, kwargs), lambda: own(*args, **kwargs))
+        return _answered(tool, own, args, kwargs)
 
     return ask
 
@@ -86,21 +104,31 @@ def _asking(tool: BaseTool, own: Callable[..., Any]) -> Callable[..., Any]:
 def _asking_async(tool: BaseTool, own: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(own)
     async def ask(*args: Any, **kwargs: Any) -> Any:
-        scope = active_scope()
-        if scope is None or _lets_run(tool, scope.call):
-            return await own(*args, **kwargs)
-        request = _request(tool, own, args, kwargs)
-        return await scope.session.answer_tool_async(request, lambda: own(*args, **kwargs))
+        return await _answered_async(tool, own, args, kwargs)
 
     return ask
 
 
-def _lets_run(tool: BaseTool, call: Any) -> bool:
-    return call is not None and call.name == tool.name
+def _answered(tool: BaseTool, own: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    scope = active_scope()
+    if scope is None or is_running(tool, scope.call):
+        return own(*args, **kwargs)
+    call = RunningCall(scope, tool, _by_name(own, args, kwargs), None)
+    return call.answer(lambda: own(*args, **kwargs))
 
 
-def _request(tool: BaseTool, own: Callable[..., Any], args: Any, kwargs: Any) -> ToolRequest:
-    given = inspect.signature(own).bind_partial(*args, **kwargs).arguments
-    return ToolRequest(
-        name=tool.name, args=visible_args(tool, given), kind=kind_of(tool), runs_unmocked=runs_unmocked(tool)
-    )
+async def _answered_async(tool: BaseTool, own: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    scope = active_scope()
+    if scope is None or is_running(tool, scope.call):
+        return await own(*args, **kwargs)
+    call = RunningCall(scope, tool, _by_name(own, args, kwargs), None)
+    return await call.answer_async(lambda: own(*args, **kwargs))
+
+
+def _by_name(own: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    signature = inspect.signature(own)
+    given = dict(signature.bind_partial(*args, **kwargs).arguments)
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            given.update(given.pop(parameter.name, {}))
+    return given

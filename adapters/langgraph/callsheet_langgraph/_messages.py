@@ -15,7 +15,15 @@ from langchain_core.messages import (
 )
 from langgraph.types import Command
 
-from callsheet.adapters import CallRecord, Session, TraceEntry, Usage, message_text, parse_arguments
+from callsheet.adapters import (
+    CallRecord,
+    RunRecord,
+    Session,
+    TraceEntry,
+    Usage,
+    message_text,
+    parse_arguments,
+)
 
 # Content blocks by which a provider tells of a tool it ran itself, and of what that gave.
 _HOSTED_RESULTS = ("server_tool_result", "_tool_result")
@@ -113,18 +121,21 @@ def usage_of(message: AIMessage) -> Usage:
     return Usage(1, used["input_tokens"], used["output_tokens"]) if used else Usage(requests=1)
 
 
-def note_told(session: Session, messages: Iterable[Any], known: frozenset[str]) -> None:
+def note_told(
+    session: Session, run: RunRecord | None, messages: Iterable[Any], known: frozenset[str]
+) -> None:
     """Note what the model was told about calls that reached no tool.
 
     Args:
         session: The session.
+        run: The run the messages are of.
         messages: Messages a model is asked with, or the final ones of a graph.
         known: The names of the tools the graph has.
     """
     for message in messages:
         if not isinstance(message, ToolMessage):
             continue
-        call = session.recording.find_call(message.tool_call_id)
+        call = session.recording.find_call(message.tool_call_id, run)
         if call is None:
             continue
         call.seen_by_model = text_of(message)

@@ -15,7 +15,7 @@ from langchain_core.language_models import BaseChatModel
 
 from callsheet.adapters import Patch, active_scope
 from callsheet_langgraph._references import is_users
-from callsheet_langgraph._subclasses import subclasses
+from callsheet_langgraph._subclasses import own_method, subclasses
 
 _METHODS = (
     "invoke",
@@ -42,12 +42,14 @@ def patches() -> Iterator[Patch]:
 def patches_of(model_class: Any) -> Iterator[Patch]:
     """Give the replacements for one class."""
     for name in _METHODS:
-        method = vars(model_class).get(name)
+        method = own_method(model_class, BaseChatModel, name)
         if callable(method) and is_users(method) and not _goes_on(method):
-            yield Patch(model_class, name, partial(_usual, name))
+            yield Patch(model_class, name, partial(_usual, name, method))
 
 
-def _usual(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+def _usual(name: str, method: Callable[..., Any], found: Any) -> Callable[..., Any]:
+    original: Callable[..., Any] = found or method
+
     @wraps(original)
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
         scope = active_scope()

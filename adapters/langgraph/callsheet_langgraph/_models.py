@@ -151,7 +151,7 @@ class ModelCall:
         speaker = place.speaker if place is not None else None
         session.note_request(ModelRequest(agent=speaker, model=name, headers=headers))
         session.note_tools(speaker, offered_names(options))
-        note_told(session, latest_told(messages), self._tools)
+        note_told(session, self._run, latest_told(messages), self._tools)
         self.model = model
         if session.model is not None:
             self.model = scripted(

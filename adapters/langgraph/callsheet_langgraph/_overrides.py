@@ -7,20 +7,22 @@ batched or streamed in a way of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from functools import partial, wraps
-from inspect import iscoroutinefunction
+from inspect import isasyncgen, iscoroutinefunction, isgenerator
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
 from callsheet.adapters import Patch, active_scope
+from callsheet_langgraph._direct_calls import answered_async_body, answered_body
 from callsheet_langgraph._references import is_users
-from callsheet_langgraph._subclasses import subclasses
+from callsheet_langgraph._subclasses import own_method, subclasses
 from callsheet_langgraph._tools import RunningCall, is_answered, is_mocked
 
 _METHODS = ("run", "arun", "invoke", "ainvoke")
 _OTHERS = ("__call__", "batch", "abatch", "stream", "astream")
+_BODIES = ("_run", "_arun")
 
 
 def patches() -> Iterator[Patch]:
@@ -31,11 +33,18 @@ def patches() -> Iterator[Patch]:
 
 def patches_of(tool_class: Any) -> Iterator[Patch]:
     """Give the replacements for one class."""
-    for name in (*_METHODS, *_OTHERS):
-        method = vars(tool_class).get(name)
-        if callable(method) and is_users(method):
-            asking = _asking_async if iscoroutinefunction(method) else _asking
-            yield Patch(tool_class, name, partial(asking, name))
+    for name in (*_METHODS, *_OTHERS, *_BODIES):
+        method = own_method(tool_class, BaseTool, name)
+        if callable(method) and hasattr(method, "__get__") and is_users(method):
+            yield Patch(tool_class, name, partial(_replaced, name, method))
+
+
+def _replaced(name: str, method: Callable[..., Any], found: Any) -> Callable[..., Any]:
+    original: Callable[..., Any] = found or method
+    is_async = iscoroutinefunction(original)
+    if name in _BODIES:
+        return answered_async_body(original) if is_async else answered_body(original)
+    return _asking_async(name, original) if is_async else _asking(name, original)
 
 
 def _asking(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +57,10 @@ def _asking(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         if is_mocked(self, scope, *given):
             return _usual(name)(self, tool_input, *args, **kwargs)
         call = RunningCall(scope, self, *given)
-        return call.answer(lambda: original(self, tool_input, *args, **kwargs))
+        answer = call.answer(lambda: original(self, tool_input, *args, **kwargs))
+        if isgenerator(answer):
+            return _steps(call, answer)
+        return _asteps(call, answer) if isasyncgen(answer) else answer
 
     return ask
 
@@ -66,6 +78,38 @@ def _asking_async(name: str, original: Callable[..., Any]) -> Callable[..., Any]
         return await call.answer_async(lambda: original(self, tool_input, *args, **kwargs))
 
     return ask
+
+
+def _steps(call: RunningCall, chunks: Generator[Any, Any, Any]) -> Iterator[Any]:
+    """Give what a tool streams; only making a chunk belongs to the call, not what is done with it."""
+    try:
+        while True:
+            call.session.require_open(f"A stream of tool {call.tool.name!r}")
+            with call.inside():
+                try:
+                    chunk = next(chunks)
+                except StopIteration:
+                    return
+            yield chunk
+    finally:
+        with call.inside():
+            chunks.close()
+
+
+async def _asteps(call: RunningCall, chunks: AsyncGenerator[Any, Any]) -> AsyncIterator[Any]:
+    """Like `_steps`, on an event loop."""
+    try:
+        while True:
+            call.session.require_open(f"A stream of tool {call.tool.name!r}")
+            with call.inside():
+                try:
+                    chunk = await anext(chunks)
+                except StopAsyncIteration:
+                    return
+            yield chunk
+    finally:
+        with call.inside():
+            await chunks.aclose()
 
 
 def _usual(name: str) -> Callable[..., Any]:

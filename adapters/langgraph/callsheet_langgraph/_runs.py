@@ -218,7 +218,7 @@ def _note_end(scope: Scope, run: RunRecord, loop: Any, *, interrupted: bool) -> 
     place: Place | None = scope.place
     if place is None:
         return
-    note_told(scope.session, messages_in(loop.output), place.tools)
+    note_told(scope.session, run, messages_in(loop.output), place.tools)
     stopped = loop.status in ("interrupt_before", "interrupt_after")
     if stopped:
         waiting = ", ".join(sorted(task.name for task in loop.tasks.values()))

@@ -16,6 +16,20 @@ def subclasses(base: Any) -> Iterator[Any]:
         yield from subclasses(subclass)
 
 
+def own_method(derived: Any, base: Any, name: str) -> Any:
+    """Give a method a class has of its own or of a class that derives from no framework's, or None.
+
+    Args:
+        derived: The class.
+        base: The framework's class it derives from.
+        name: The method.
+    """
+    for owner in derived.__mro__[: derived.__mro__.index(base)]:
+        if name in vars(owner):
+            return vars(owner)[name] if owner is derived or not issubclass(owner, base) else None
+    return None
+
+
 def watching(
     base: Any, patches_of: Callable[[Any], Iterable[Patch]], add: Callable[[Patch], None]
 ) -> Callable[[Any], Any]:

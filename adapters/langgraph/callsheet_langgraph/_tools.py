@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from copy import copy
 from functools import wraps
 from typing import Any
@@ -23,6 +24,7 @@ from pydantic import ValidationError
 from callsheet.adapters import CallRecord, Scope, ToolRequest, active_scope
 from callsheet_langgraph._messages import note_written, text_of
 from callsheet_langgraph._places import Place, order_of, unanswered_call
+from callsheet_langgraph._running import is_running, note_tool
 from callsheet_langgraph._signatures import posing_as
 from callsheet_langgraph._tool_errors import as_framework_error
 from callsheet_langgraph._traits import destination, json_schema, kind_of, runs_unmocked, visible_args
@@ -84,6 +86,7 @@ class RunningCall:
         session = scope.session
         session.require_open(f"A call of tool {tool.name!r}")
         self.session = session
+        self._scope = scope
         self.tool = tool
         self._asked = False
         args = visible_args(tool, tool_input)
@@ -98,6 +101,7 @@ class RunningCall:
                 run, CallRecord(call_id, tool.name, args=args, agent=place.speaker if place else None), order
             )
         self.record = record
+        note_tool(record, tool)
         self.request = ToolRequest(
             name=tool.name,
             args=args,
@@ -142,6 +146,10 @@ class RunningCall:
         with as_framework_error(self.request):
             answer = await self.session.answer_tool_async(self.request, real)
         return self._shaped(answer)
+
+    def inside(self) -> AbstractContextManager[None]:
+        """Make the code inside belong to the call, such as the making of what the tool streams."""
+        return self.session.inside(self._scope.run, self.record, place=self._scope.place)
 
     def told(self, output: Any) -> Any:
         """Note what LangChain made of the answer, and give it."""
@@ -196,12 +204,12 @@ def is_answered(tool: BaseTool, scope: Scope) -> bool:
         return True
     # A class with a `run` of its own was asked about there; what it then inherits is the same call.
     overrides = type(tool).run is not BaseTool.run or type(tool).arun is not BaseTool.arun
-    return overrides and scope.call is not None and scope.call.name == tool.name
+    return overrides and is_running(tool, scope.call)
 
 
 def is_mocked(tool: BaseTool, scope: Scope, tool_input: Any, call_id: str | None) -> bool:
     """Say whether a mock would answer a call."""
-    record = scope.session.recording.find_call(call_id)
+    record = scope.session.recording.find_call(call_id, scope.run)
     agent = record.agent if record is not None else getattr(scope.place, "speaker", None)
     request = ToolRequest(name=tool.name, args=visible_args(tool, tool_input), agent=agent)
     mock = scope.session.tools.find(request.names, request.args)
@@ -210,7 +218,7 @@ def is_mocked(tool: BaseTool, scope: Scope, tool_input: Any, call_id: str | None
 
 def _asked_for(scope: Scope, name: str, args: Any, call_id: str | None, order: Any) -> CallRecord | None:
     if call_id is not None:
-        return scope.session.recording.find_call(call_id)
+        return scope.session.recording.find_call(call_id, scope.run)
     with _claiming:
         record = unanswered_call(scope.run, name, args, order, taken=_claimed)
         if record is not None:

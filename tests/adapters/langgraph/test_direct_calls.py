@@ -1,6 +1,7 @@
 """Ways past a tool: its own function, a class that runs in its own way, code that outlives the session."""
 
 import asyncio
+import dataclasses
 import gc
 import sys
 import threading
@@ -8,6 +9,7 @@ from collections import Counter
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, Tool, tool
 from langgraph.func import entrypoint, task
@@ -171,6 +173,95 @@ def test_spied_tool_runs_its_own_function():
     (call,) = adapter.sync_invoke("?").tool_calls
     assert (call.response, call.mocked) == ("REAL Oslo", False)
     assert HITS == {"lookup": 1}
+    HITS.clear()
+
+
+def test_function_read_from_a_tool_answers_the_models_own_call_as_its_agent():
+    graph = loop(lambda state: {"messages": [ToolMessage(plain.func("Oslo"), tool_call_id="c1")]})
+    step = {"tool_calls": [{"name": "lookup", "args": {"city": "Oslo"}, "id": "c1"}]}
+    mock = MockTool("llm.lookup", response="mocked")
+    result = LangGraphAdapter(graph, tools=[mock], model=FakeModel([step, "done"])).sync_invoke("?")
+    assert [(call.id, call.agent, call.response) for call in result.tool_calls] == [("c1", "llm", "mocked")]
+
+
+def test_function_that_takes_anything_is_told_by_what_it_was_given():
+    def anything(**kwargs):
+        HITS["lookup"] += 1
+
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    made = StructuredTool(name="lookup", description="Look up.", args_schema=schema, func=anything)
+    graph = node(lambda state: {"messages": [AIMessage(made.func(city="Oslo"))]})
+    (call,) = LangGraphAdapter(graph, tools=[MOCK]).sync_invoke("?").tool_calls
+    assert call.args == {"city": "Oslo"}
+
+
+class Plain(BaseTool):
+    """An ordinary tool class."""
+
+    name: str = "lookup"
+    description: str = "Look a city up."
+
+    def _run(self, city: str) -> str:
+        HITS["lookup"] += 1
+        return f"REAL {city}"
+
+    async def _arun(self, city: str) -> str:
+        return self._run(city)
+
+
+class Body:
+    """Gives a tool class its body, and is no tool itself."""
+
+    def _run(self, city: str) -> str:
+        HITS["lookup"] += 1
+        return f"REAL {city}"
+
+
+class Mixed(Body, BaseTool):
+    """A tool class whose body is another class's."""
+
+    name: str = "lookup"
+    description: str = "Look a city up."
+
+
+BY_THE_BODY = {
+    "_run": lambda: Plain()._run("Oslo"),
+    "_arun": lambda: asyncio.run(Plain()._arun(city="Oslo")),
+    "of the class": lambda: Plain._run(Plain(), "Oslo"),
+    "of another class": lambda: Mixed()._run("Oslo"),
+}
+
+
+@pytest.mark.parametrize("way", BY_THE_BODY)
+def test_body_of_a_tool_class_is_answered_by_the_mock(way):
+    graph = node(lambda state: {"messages": [AIMessage(BY_THE_BODY[way]())]})
+    result = LangGraphAdapter(graph, tools=[MOCK]).sync_invoke("?")
+    assert result.response == "mocked"
+    assert [call.args for call in result.tool_calls] == [{"city": "Oslo"}]
+    with pytest.raises(UnmockedToolError, match="'lookup'"):
+        LangGraphAdapter(graph).sync_invoke("?")
+
+
+@pytest.mark.parametrize("made", [Plain, Mixed])
+def test_body_of_a_tool_class_that_may_run_is_one_call(made):
+    adapter = LangGraphAdapter(
+        loop(ToolNode([made()])), tools=[MockTool.spy("lookup")], model=FakeModel([LOOKUP, "done"])
+    )
+    (call,) = asyncio.run(adapter.invoke("?")).tool_calls
+    assert (call.response, call.attempts, HITS["lookup"]) == ("REAL Oslo", 1, 1)
+    HITS.clear()
+
+
+def test_tool_that_middleware_swaps_in_is_one_call_where_it_runs():
+    class Swapping(AgentMiddleware):
+        def wrap_tool_call(self, request, handler):
+            return handler(dataclasses.replace(request, tool=lookup))
+
+    step = {"tool_calls": [{"name": "async_lookup", "args": {"city": "Oslo"}}]}
+    graph = create_agent(MODEL, [async_lookup], middleware=[Swapping()])
+    adapter = LangGraphAdapter(graph, unmocked="real", model=FakeModel([step, "done"]))
+    (call,) = adapter.sync_invoke("?").tool_calls
+    assert (call.name, call.response, HITS["lookup"]) == ("async_lookup", "REAL Oslo", 1)
     HITS.clear()
 
 
@@ -396,6 +487,39 @@ def test_tool_class_that_comes_to_be_with_the_patches_in_place_is_answered_too(m
     result = LangGraphAdapter(graph.compile(), tools=[MockTool("late", response="mocked")]).sync_invoke("?")
     assert result.response == "mocked"
     assert not earlier.is_open
+
+
+class Shouting:
+    """Gives a tool class its ways to be run, and is no tool itself."""
+
+    def invoke(self, *args, **kwargs):
+        HITS["invoke"] += 1
+        return "REAL"
+
+    async def ainvoke(self, *args, **kwargs):
+        return self.invoke()
+
+
+class Mixture(Shouting, BaseTool):
+    """A tool class that is run in another class's way."""
+
+    name: str = "lookup"
+    description: str = "Look a city up."
+
+    def _run(self, city: str) -> str:
+        return self.invoke()
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_tool_class_that_is_run_in_the_way_of_a_class_beside_it_is_answered_too(way):
+    def run():
+        given = {"city": "Oslo"}
+        return Mixture().invoke(given) if way == "invoke" else asyncio.run(Mixture().ainvoke(given))
+
+    graph = node(lambda state: {"messages": [AIMessage(run())]})
+    assert LangGraphAdapter(graph, tools=[MOCK]).sync_invoke("?").response == "mocked"
+    with pytest.raises(UnmockedToolError, match="'lookup'"):
+        LangGraphAdapter(graph).sync_invoke("?")
 
 
 class Whole(BaseTool):

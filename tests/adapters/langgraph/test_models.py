@@ -293,8 +293,8 @@ def test_stream_of_content_blocks_is_recorded_once_it_is_whole():
         assert [entry.content for entry in session.trace] == ["It is cold"]
 
 
-def replying(method):
-    """Give a new model class that replies by one method of its own."""
+def own_way(method):
+    """Give a method of that name that is the real model replying."""
 
     def own(self, *args, **kwargs):
         raise AssertionError("the real model was asked")
@@ -310,8 +310,12 @@ def replying(method):
 
     kinds = {"stream": own_stream, "astream": own_astream}
     is_async = method.startswith(("a", "_a"))
-    body = kinds.get(method, own_async if is_async else own)
-    return type("Replying", (ProviderModel,), {"__module__": __name__, method: body})
+    return kinds.get(method, own_async if is_async else own)
+
+
+def replying(method):
+    """Give a new model class that replies in its own way."""
+    return type("Replying", (ProviderModel,), {"__module__": __name__, method: own_way(method)})
 
 
 ENTRIES = {
@@ -342,6 +346,14 @@ def test_model_class_that_replies_in_its_own_way_is_replaced_too(method, when):
         model = (made[0] if made else replying(method))()
         assert ENTRIES[method](model) == "scripted"
     assert [entry.content for entry in session.trace] == ["scripted"]
+
+
+@pytest.mark.parametrize("method", ["invoke", "ainvoke", "stream"])
+def test_model_class_that_replies_in_the_way_of_a_class_beside_it_is_replaced_too(method):
+    beside = type("Beside", (), {"__module__": __name__, method: own_way(method)})
+    model = type("Mixed", (beside, ProviderModel), {"__module__": __name__})()
+    with LangGraphAdapter(create_agent(MODEL, []), model=FakeModel(["scripted"])).session():
+        assert ENTRIES[method](model) == "scripted"
 
 
 def test_model_class_that_replies_in_its_own_way_does_so_where_nothing_stands_in():
