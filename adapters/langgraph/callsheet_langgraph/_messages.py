@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,8 @@ _OPENAI_HOSTED = (
     "image_generation_call",
     "mcp_call",
 )
+
+_INTERRUPT_ID = re.compile("[0-9a-f]{32}")
 
 
 def text_of(message: BaseMessage) -> str:
@@ -71,7 +74,9 @@ def with_history(history: Iterable[Any]) -> list[BaseMessage]:
 def opening(given: Any) -> list[TraceEntry]:
     """Give the user's step a run starts from: the last user message, or the answer to an interrupt."""
     if isinstance(given, Command):
-        return [] if given.resume is None else [TraceEntry("user", given.resume, metadata={"resume": True})]
+        if given.resume is None:
+            return []
+        return [TraceEntry("user", _answers(given.resume), metadata={"resume": True})]
     if isinstance(given, str):
         return [TraceEntry("user", given)]
     messages = given.get("messages") if isinstance(given, Mapping) else given
@@ -115,6 +120,14 @@ def calls_of(message: AIMessage, agent: str | None, written: Mapping[str, str]) 
     return [*_hosted_calls(message, agent), *asked, *refused]
 
 
+def call_ids(messages: Iterable[BaseMessage]) -> Iterator[str]:
+    """Give the ids of the calls that messages ask for."""
+    for message in messages:
+        if isinstance(message, AIMessage):
+            for call in (*message.tool_calls, *message.invalid_tool_calls):
+                yield str(call["id"])
+
+
 def usage_of(message: AIMessage) -> Usage:
     """Give what a reply cost."""
     used = message.usage_metadata
@@ -155,6 +168,16 @@ def note_written(call: CallRecord) -> None:
     """Note what the model wrote for a call that was refused; LangChain keeps it only parsed."""
     if call.raw_args is None:
         call.raw_args = json.dumps(call.metadata.get("written_args", call.args), default=str)
+
+
+def _answers(resume: Any) -> Any:
+    # Several interrupts are answered by their ids, which are random: none for the trace.
+    by_id = isinstance(resume, Mapping) and bool(resume) and all(map(_is_interrupt_id, resume))
+    return list(resume.values()) if by_id else resume
+
+
+def _is_interrupt_id(key: Any) -> bool:
+    return isinstance(key, str) and _INTERRUPT_ID.fullmatch(key) is not None
 
 
 def _note_untouched(call: CallRecord, message: ToolMessage, known: frozenset[str]) -> None:

@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from callsheet.adapters import ModelReply, ModelRequest, Scope, ScriptError, did_you_mean, listed
-from callsheet_langgraph._messages import openai_messages
+from callsheet_langgraph._messages import call_ids, openai_messages
 from callsheet_langgraph._places import Place
 from callsheet_langgraph._replies import ai_message, chunks
 from callsheet_langgraph._structured import offered_tools
@@ -102,6 +102,8 @@ class _Script:
             yield chunk
 
     def _request(self, messages: list[BaseMessage], options: dict[str, Any]) -> ModelRequest:
+        # An earlier session counted alike, and what a tool said there is not said to a call of this one.
+        self._session.recording.reserve(call_ids(messages))
         return ModelRequest(
             messages=lambda: openai_messages(messages),
             tools=lambda: offered_tools(options),

@@ -194,6 +194,25 @@ def test_interrupt_in_a_tool_is_recorded_and_resumed_without_losing_the_call():
     assert second.tool_calls[0].response == "Oslo: Norway"
 
 
+def test_answers_to_several_interrupts_are_told_without_their_random_ids():
+    def work(state):
+        return {"notes": [interrupt(state["city"])]}
+
+    graph = StateGraph(Notes)
+    graph.add_node("work", work)
+    cities = ("Oslo", "Rome")
+    graph.add_conditional_edges(
+        START, lambda state: [Send("work", {"city": city}) for city in cities], ["work"]
+    )
+    adapter = LangGraphAdapter(graph.compile(checkpointer=InMemorySaver()))
+    first = adapter.sync_invoke({"notes": []})
+    answers = {raised.id: f"{raised.value} it is" for raised in first.native["__interrupt__"]}
+    second = adapter.sync_invoke(Command(resume=answers), **adapter.turn_options(first))
+    assert [entry.content for entry in second.trace] == [["Oslo it is", "Rome it is"]]
+    by_name = adapter.sync_invoke(Command(resume={"Oslo": "yes"}), **adapter.turn_options(first))
+    assert by_name.trace[0].content == {"Oslo": "yes"}
+
+
 def test_interrupt_of_a_sub_graph_is_told_once():
     inner = StateGraph(MessagesState)
     inner.add_node("ask", lambda state: {"messages": [AIMessage(interrupt({"question": "sure?"}))]})

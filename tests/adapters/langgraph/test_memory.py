@@ -6,13 +6,14 @@ import pytest
 from langchain.agents import create_agent
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 from langgraph.types import CachePolicy, Command, interrupt
 
 from callsheet import Conversation, FakeModel, MockTool
 from callsheet_langgraph import LangGraphAdapter
 from tests.adapters.langgraph.models import ProviderModel
-from tests.adapters.langgraph.styles import HITS, MODEL, lookup
+from tests.adapters.langgraph.styles import HITS, MODEL, ask, lookup
 
 LOOKUP = {"tool_calls": [{"name": "lookup", "args": {"city": "Oslo"}}]}
 THREAD = {"configurable": {"thread_id": "customer-1"}}
@@ -43,6 +44,30 @@ def test_conversation_goes_on(saver):
     assert said_by_users(model, 1) == ["How is the weather?", "In Oslo"]
     assert [entry.content for entry in result.trace if entry.role == "user"] == ["In Oslo"]
     assert result.tool_names == ["lookup"]
+
+
+def test_call_nobody_answers_is_not_told_the_answer_of_an_earlier_turn():
+    def route(state):
+        calls = state["messages"][-1].tool_calls
+        return "tools" if calls and calls[0]["args"]["city"] == "Oslo" else END
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("llm", ask)
+    graph.add_node("tools", ToolNode([lookup], handle_tool_errors=True))
+    graph.add_edge(START, "llm")
+    graph.add_conditional_edges("llm", route, ["tools", END])
+    graph.add_edge("tools", "llm")
+    elsewhere = {"tool_calls": [{"name": "lookup", "args": {"city": "Rome"}}]}
+    adapter = LangGraphAdapter(
+        graph.compile(),
+        tools=[MockTool("lookup", error="no such city")],
+        model=FakeModel([LOOKUP, "Sorry", elsewhere]),
+    )
+    with Conversation(adapter) as talk:
+        talk.say_sync("Oslo?")
+        (call,) = talk.say_sync("Rome?").tool_calls
+    assert (call.outcome, call.seen_by_model, call.error) == ("skipped", None, None)
+    assert len({call.id for call in talk.all_tool_calls}) == 2
 
 
 def test_the_applications_saver_is_not_written():
