@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
+from callsheet_langgraph._call_expressions import called, items, unwrapped
 from callsheet_langgraph._references import is_users, reachable
-from callsheet_langgraph._source import code_of
 
 _found: WeakKeyDictionary[Any, dict[str, str]] = WeakKeyDictionary()
 _named: WeakKeyDictionary[FunctionType, bool] = WeakKeyDictionary()
@@ -35,27 +36,56 @@ def is_tool_body(function: Any) -> bool:
         return False
     known = _named.get(function)
     if known is None:
-        known = _named[function] = id(function) in _bodies(_tools_of_module(function))
+        known = _named[function] = id(function) in _bodies(list(_tools_of_module(function)))
     return known
 
 
 def _calling_nodes(graph: Any) -> Iterator[tuple[str, str]]:
-    code = {name: list(_code(node)) for name, node in graph.nodes.items()}
+    found = {
+        name: list(reachable(node, enter=(FunctionType,), whole=True)) for name, node in graph.nodes.items()
+    }
+    code = {name: [thing for thing in things if _is_code(thing)] for name, things in found.items()}
     tools = [thing for thing in reachable(graph) if isinstance(thing, BaseTool)]
     one_of_each_module = {id(each.__globals__): each for functions in code.values() for each in functions}
     for function in one_of_each_module.values():
         tools.extend(_tools_of_module(function))
     bodies = _bodies(tools)
-    for name, functions in code.items() if bodies else ():
-        own = function_of(graph.nodes[name].bound)
-        if id(own) in bodies:
-            yield name, own.__name__
-            continue
-        for function in functions:
-            called = next(_called(function, bodies), None) if id(function) not in bodies else None
-            if called is not None:
-                yield name, called
-                break
+    for name, things in found.items() if bodies else ():
+        held = _held(things, bodies)
+        calls = (calling for thing in things for calling in _calls(thing, bodies, held))
+        first = next(calls, None)
+        if first is not None:
+            yield name, first
+
+
+def _calls(thing: Any, bodies: set[int], held: Mapping[str, Any]) -> Iterator[str]:
+    """Give the names of the tool functions that something a node reaches calls."""
+    if isinstance(thing, Runnable) and not isinstance(thing, BaseTool):
+        # A binding has what it binds give it for its own.
+        own = getattr(thing, "__dict__", {})
+        given: tuple[Any, ...] = (own.get("func"), own.get("afunc"))
+    else:
+        given = (*thing.args, *thing.keywords.values()) if isinstance(thing, partial) else ()
+    for function in map(unwrapped, given):
+        if id(function) in bodies:
+            yield function.__name__
+    if _is_code(thing) and id(thing) not in bodies:
+        yield from called(thing, bodies, held)
+
+
+def _held(things: list[Any], bodies: set[int]) -> dict[str, Any]:
+    """Give the tool functions, and the containers of some, that objects of the application hold."""
+    return {
+        name: value
+        for thing in things
+        if not isinstance(thing, (BaseTool, FunctionType, type, ModuleType))
+        for name, value in getattr(thing, "__dict__", {}).items()
+        if any(id(unwrapped(item)) in bodies for item in items(value))
+    }
+
+
+def _is_code(thing: Any) -> bool:
+    return isinstance(thing, FunctionType) and is_users(thing)
 
 
 def function_of(runnable: Any) -> Any:
@@ -65,58 +95,16 @@ def function_of(runnable: Any) -> Any:
     return getattr(first, "func", None) or getattr(first, "afunc", None)
 
 
-def _code(node: Any) -> Iterator[FunctionType]:
-    for thing in reachable(node, enter=(FunctionType,)):
-        if isinstance(thing, FunctionType) and is_users(thing):
-            yield thing
-
-
 def _tools_of_module(function: FunctionType) -> Iterator[BaseTool]:
     """Give the tools among the globals a function sees; one that is in no graph has a body all the same."""
     for value in list(function.__globals__.values()):
-        for item in _items(value):
+        for item in items(value):
             if isinstance(item, BaseTool):
                 yield item
 
 
-def _bodies(tools: Iterable[BaseTool]) -> set[int]:
-    own = (vars(tool).get(field) for tool in tools for field in ("func", "coroutine"))
-    return {id(body) for body in own if isinstance(body, FunctionType)}
-
-
-def _called(function: FunctionType, bodies: set[int]) -> Iterator[str]:
-    known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    for call in _calls(function):
-        for called in _items(_meant(call.func, known)):
-            if id(called) in bodies:
-                yield called.__name__
-
-
-def _calls(function: FunctionType) -> Iterator[ast.Call]:
-    for code in code_of(function):
-        yield from (node for node in ast.walk(code) if isinstance(node, ast.Call))
-
-
-def _meant(expression: ast.expr, known: Mapping[str, Any]) -> Any:
-    """Give what an expression stands for, or what it may pick from, as far as that needs no code to run."""
-    match expression:
-        case ast.Name(name):
-            return known.get(name)
-        case ast.Subscript(value):
-            return _meant(value, known)
-        case ast.Attribute(value, attribute):
-            owner = _meant(value, known)
-            if isinstance(owner, BaseTool):
-                # Its fields are answered where they are read.
-                return None
-            if isinstance(owner, ModuleType):
-                return vars(owner).get(attribute)
-            found = inspect.getattr_static(owner, attribute, None) if owner is not None else None
-            return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
-    return None
-
-
-def _items(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return value if isinstance(value, (list, tuple)) else (value,)
+def _bodies(tools: list[BaseTool]) -> set[int]:
+    own = [vars(tool).get(field) for tool in tools for field in ("func", "coroutine")]
+    # One taken from the class before it was replaced.
+    own += [inspect.unwrap(body) for tool in tools for body in (type(tool)._run, type(tool)._arun)]
+    return {id(body) for body in own if _is_code(body)}

@@ -66,8 +66,8 @@ def refuse_direct_calls(session: Session, graph: Any, task: Any) -> None:
     if called is None:
         return
     violation = UnmockedToolError(
-        f"Node {node!r} calls {called!r}, the function of a tool, past the tool, and it would run for real. "
-        'Call the tool instead (tool.invoke(...)), or pass unmocked="real".'
+        f"Node {node!r} calls {called!r}, the function of a tool, past the tool, or passes it on, and it "
+        'would run for real. Call the tool instead (tool.invoke(...)), or pass unmocked="real".'
     )
     session.poison(violation)
     raise violation

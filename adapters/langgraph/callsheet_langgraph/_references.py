@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from types import CodeType, FunctionType, MethodType
@@ -14,14 +16,25 @@ from langchain_core.tools import BaseTool
 from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import PregelProtocol
 
+from callsheet_langgraph._imports import imported
+
 # Code of these is known: nothing a test could name is found in it but what it was given.
-_FRAMEWORKS = ("langchain", "langchain_core", "langgraph", "langgraph_supervisor", "langgraph_swarm")
+FRAMEWORKS = (
+    "callsheet",
+    "callsheet_langgraph",
+    "langchain",
+    "langchain_core",
+    "langgraph",
+    "langgraph_supervisor",
+    "langgraph_swarm",
+)
+_INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
 _LIMIT = 20_000
 _TOLD = (BaseTool, PregelProtocol, FunctionType, BaseLanguageModel)
 EVERYTHING = (BaseTool, PregelProtocol, FunctionType)
 
 
-def reachable(root: Any, *, enter: tuple[type, ...] = EVERYTHING) -> Iterator[Any]:
+def reachable(root: Any, *, enter: tuple[type, ...] = EVERYTHING, whole: bool = False) -> Iterator[Any]:
     """Give every tool, graph, model and function reached from an object.
 
     Closures, defaults, the globals that code names, attributes of the user's own objects and everything in
@@ -30,6 +43,7 @@ def reachable(root: Any, *, enter: tuple[type, ...] = EVERYTHING) -> Iterator[An
     Args:
         root: Where to begin; given first.
         enter: Which of the things found are looked into, beside the root.
+        whole: Whether everything on the way is given too.
     """
     seen: dict[int, Any] = {}
     waiting = [root]
@@ -39,7 +53,7 @@ def reachable(root: Any, *, enter: tuple[type, ...] = EVERYTHING) -> Iterator[An
             continue
         # Kept, so that its id stays its own.
         seen[id(thing)] = thing
-        if isinstance(thing, _TOLD):
+        if whole or isinstance(thing, _TOLD):
             yield thing
         if thing is root or isinstance(thing, enter) or not isinstance(thing, _TOLD):
             waiting.extend(_parts(thing))
@@ -47,7 +61,7 @@ def reachable(root: Any, *, enter: tuple[type, ...] = EVERYTHING) -> Iterator[An
 
 def is_users(function: FunctionType) -> bool:
     """Say whether a function is of the application rather than of the framework."""
-    return (function.__module__ or "").partition(".")[0] not in _FRAMEWORKS
+    return (function.__module__ or "").partition(".")[0] not in FRAMEWORKS
 
 
 def _parts(thing: Any) -> Iterable[Any]:
@@ -86,8 +100,24 @@ def _named_by(function: FunctionType) -> Iterator[Any]:
     if wrapped is not None:
         yield wrapped
     if is_users(function):
-        for name in _names(function.__code__):
-            yield function.__globals__.get(name)
+        names = list(_names(function.__code__))
+        for value in (*map(function.__globals__.get, names), *dict(imported(function)).values()):
+            yield value
+            if _is_of_application(value, function):
+                # Which attribute is of which name is not told apart: each is looked for in each.
+                yield from (vars(value).get(attribute) for attribute in names)
+
+
+def _is_of_application(value: Any, function: FunctionType) -> bool:
+    """Say whether something is a module of the application whose function names it."""
+    if not inspect.ismodule(value):
+        return False
+    package = value.__name__.partition(".")[0]
+    if package == (function.__module__ or "").partition(".")[0]:
+        return True
+    # Whole libraries would be read otherwise.
+    is_installed = _INSTALLED.search(getattr(value, "__file__", None) or "") is not None
+    return not is_installed and package not in FRAMEWORKS and package not in sys.stdlib_module_names
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -110,7 +140,7 @@ def _attributes(thing: Any) -> Iterable[Any]:
     if module in ("builtins", "pydantic", "threading", "asyncio", "re", "typing", "logging"):
         return ()
     own = list(getattr(thing, "__dict__", {}).values())
-    if isinstance(thing, Runnable) or module in _FRAMEWORKS:
+    if isinstance(thing, Runnable) or module in FRAMEWORKS:
         return [*own, *_slots(thing)]
     # An object of the application's: its methods reach what its attributes do not say.
     methods = [value for base in type(thing).__mro__ for value in vars(base).values()]

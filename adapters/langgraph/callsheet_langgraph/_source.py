@@ -6,20 +6,25 @@ import ast
 import inspect
 import linecache
 import textwrap
+import threading
 from collections.abc import Callable
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+_definitions: WeakKeyDictionary[Callable[..., Any], _Definition | None] = WeakKeyDictionary()
+# CPython 3.11 and 3.12 lose count of their depth when two threads make syntax trees at once.
+_parsing = threading.Lock()
 
 
-def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def definition_of(function: Callable[..., Any]) -> _Definition | None:
     """Give the definition of a function, or None for a lambda and where there is no source to read."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, SyntaxError):  # no file, or a lambda in the middle of a line
-        return None
-    found = tree.body[0] if tree.body else None
-    return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    if function not in _definitions:
+        _definitions[function] = _read(function)
+    return _definitions[function]
 
 
 def code_of(function: FunctionType) -> list[ast.AST]:
@@ -33,10 +38,24 @@ def code_of(function: FunctionType) -> list[ast.AST]:
     return [found for found in _lambdas("".join(lines)) if found.lineno == code.co_firstlineno]
 
 
+def _read(function: Callable[..., Any]) -> _Definition | None:
+    try:
+        tree = _parsed(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, SyntaxError):  # no file, or a lambda in the middle of a line
+        return None
+    found = tree.body[0] if tree.body else None
+    return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
 @lru_cache(maxsize=32)
 def _lambdas(source: str) -> tuple[ast.Lambda, ...]:
     try:
-        tree = ast.parse(source)
+        tree = _parsed(source)
     except SyntaxError:  # a file that is no module, such as a notebook's
         return ()
     return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Lambda))
+
+
+def _parsed(source: str) -> ast.Module:
+    with _parsing:
+        return ast.parse(source)
