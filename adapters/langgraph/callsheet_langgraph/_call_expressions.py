@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from types import FunctionType, MethodType, ModuleType
@@ -18,8 +19,26 @@ from callsheet_langgraph._references import FRAMEWORKS, is_users
 from callsheet_langgraph._source import code_of
 
 # What is told about a function, rather than given it to call.
-_TELLING = ("add_node", "add_tool", "append", "bind", "bind_tools", "from_function", "override")
-_TELLING_MODULES = (*FRAMEWORKS, "builtins", "inspect", "typing")
+_TELLING = (
+    *("add_node", "add_tool", "append", "bind", "bind_tools", "from_function", "override"),
+    *("debug", "error", "exception", "info", "log", "warning"),
+)
+_TELLING_MODULES = sys.stdlib_module_names.union(FRAMEWORKS) - {
+    "_functools",
+    "_thread",
+    "asyncio",
+    "atexit",
+    "concurrent",
+    "contextlib",
+    "contextvars",
+    "functools",
+    "itertools",
+    "multiprocessing",
+    "sched",
+    "signal",
+    "threading",
+    "timeit",
+}
 _CALLING_BUILTINS = (map, filter)
 # Through this many functions a function is followed that is passed on; further it counts as called.
 _DEEPEST = 5
@@ -58,7 +77,7 @@ def called(
 def _calls_given(target: Any, passed: Mapping[int | str, Any], bodies: set[int], depth: int) -> Iterator[str]:
     """Give the names of the functions passed that what they are passed to calls; all where nobody can say."""
     known = isinstance(target, FunctionType) and is_users(target) and bool(code_of(target))
-    names = list(inspect.signature(target).parameters) if known else []
+    names = list(inspect.signature(target, follow_wrapped=False).parameters) if known else []
     if depth < _DEEPEST and all(name in names or name in range(len(names)) for name in passed):
         given = {names[name] if isinstance(name, int) else name: value for name, value in passed.items()}
         yield from called(target, bodies, {}, given, depth + 1)
@@ -174,5 +193,5 @@ def _arguments(call: ast.Call) -> Iterator[tuple[int | str, ast.expr]]:
 
 
 def _defaults(function: FunctionType) -> dict[str, Any]:
-    parameters = inspect.signature(function).parameters.values()
+    parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
     return {each.name: each.default for each in parameters if each.default is not each.empty}

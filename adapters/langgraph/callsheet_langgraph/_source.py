@@ -9,19 +9,22 @@ import textwrap
 import threading
 from collections.abc import Callable
 from functools import lru_cache
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
-_definitions: WeakKeyDictionary[Callable[..., Any], _Definition | None] = WeakKeyDictionary()
+_definitions: WeakKeyDictionary[Any, _Definition | None] = WeakKeyDictionary()
 # CPython 3.11 and 3.12 lose count of their depth when two threads make syntax trees at once.
 _parsing = threading.Lock()
 
 
-def definition_of(function: Callable[..., Any]) -> _Definition | None:
-    """Give the definition of a function, or None for a lambda and where there is no source to read."""
+def definition_of(function: Callable[..., Any] | CodeType) -> _Definition | None:
+    """Give the definition of a function, or None for a lambda and where there is no source to read.
+
+    Of a function that wraps another it is the other's; of a code object it is its own.
+    """
     if function not in _definitions:
         _definitions[function] = _read(function)
     return _definitions[function]
@@ -29,19 +32,19 @@ def definition_of(function: Callable[..., Any]) -> _Definition | None:
 
 def code_of(function: FunctionType) -> list[ast.AST]:
     """Give a function's definition, or every lambda that begins where it does; nothing without a source."""
-    if function.__name__ != "<lambda>":
-        definition = definition_of(function)
-        return [] if definition is None else [definition]
     code = function.__code__
+    if code.co_name != "<lambda>":
+        definition = definition_of(code)
+        return [] if definition is None else [definition]
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     return [found for found in _lambdas("".join(lines)) if found.lineno == code.co_firstlineno]
 
 
-def _read(function: Callable[..., Any]) -> _Definition | None:
+def _read(function: Any) -> _Definition | None:
     try:
         tree = _parsed(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, SyntaxError):  # no file, or a lambda in the middle of a line
+    except (OSError, SyntaxError, TypeError):  # no file, a lambda inside a line, around a builtin
         return None
     found = tree.body[0] if tree.body else None
     return found if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) else None

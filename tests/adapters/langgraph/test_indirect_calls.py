@@ -1,9 +1,10 @@
 """Roundabout ways for a node to call the function of a tool past the tool, and what only looks like one."""
 
 import asyncio
+import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import partial, wraps
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -62,6 +63,17 @@ def describe(function):
 
 def pass_on(function):
     return describe(function) + str(run_it(function))
+
+
+def noted(function):
+    @wraps(function)
+    def around(*args):
+        return function(*args)
+
+    return around
+
+
+NOTED, NOTED_LEN = noted(body), noted(len)
 
 
 class Clerk:
@@ -140,6 +152,7 @@ PAST_THE_TOOL = {
     "helper": lambda state: said(run_it(body)),
     "helper by keyword": lambda state: said(run_it(function=body)),
     "helper of a helper": lambda state: said(pass_on(body)),
+    "wrapper": lambda state: said(NOTED("Oslo")),
     "module": lambda state: said(late_tools.helper()),
     "import": imported_late,
     "body taken from a class": lambda state: said(TAKEN("Oslo")),
@@ -178,6 +191,8 @@ ONLY_TOLD = {
     "made a tool": makes_a_tool,
     "kept": keeps_it,
     "printed": lambda state: said(repr(body)),
+    "logged": lambda state: said(logging.getLogger("desk").info("have %s", body)),
+    "wrapper of another": lambda state: said(NOTED_LEN("Oslo")),
     "counted": lambda state: said([name for name, _ in TABLE.items()]),
 }
 
