@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,7 +14,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from callsheet_langgraph._call_expressions import called, items, unwrapped
-from callsheet_langgraph._references import is_users, reachable
+from callsheet_langgraph._references import FRAMEWORKS, is_users, names_in, reachable
 
 _found: WeakKeyDictionary[Any, dict[str, str]] = WeakKeyDictionary()
 _named: WeakKeyDictionary[FunctionType, bool] = WeakKeyDictionary()
@@ -42,7 +43,8 @@ def is_tool_body(function: Any) -> bool:
 
 def _calling_nodes(graph: Any) -> Iterator[tuple[str, str]]:
     found = {
-        name: list(reachable(node, enter=(FunctionType,), whole=True)) for name, node in graph.nodes.items()
+        name: _without_idle_methods(list(reachable(node, enter=(FunctionType,), whole=True)))
+        for name, node in graph.nodes.items()
     }
     code = {name: [thing for thing in things if _is_code(thing)] for name, things in found.items()}
     tools = [thing for thing in reachable(graph) if isinstance(thing, BaseTool)]
@@ -79,9 +81,36 @@ def _held(things: list[Any], bodies: set[int]) -> dict[str, Any]:
         name: value
         for thing in things
         if not isinstance(thing, (BaseTool, FunctionType, type, ModuleType))
-        for name, value in getattr(thing, "__dict__", {}).items()
+        for name, value in (*getattr(thing, "__dict__", {}).items(), *_methods(thing))
         if any(id(unwrapped(item)) in bodies for item in items(value))
     }
+
+
+def _without_idle_methods(things: list[Any]) -> list[Any]:
+    """Leave out methods of the application's objects that nothing on the way names; all are found."""
+    code = [thing for thing in things if _is_code(thing)]
+    named = {name for function in code for name in names_in(function.__code__)}
+    if "getattr" in named:
+        return things
+    named.update(thing.__func__.__name__ for thing in things if isinstance(thing, MethodType))
+    idle = {
+        id(method)
+        for thing in things
+        for name, method in _methods(thing)
+        if name not in named and "__" not in name
+    }
+    return [thing for thing in things if id(thing) not in idle]
+
+
+def _methods(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Give the functions of an object's class where that derives from no framework's."""
+    bases = [base for base in type(thing).__mro__ if base is not object]
+    modules = {base.__module__.partition(".")[0] for base in bases}
+    if modules.isdisjoint(FRAMEWORKS) and modules.isdisjoint(sys.stdlib_module_names):
+        for base in bases:
+            yield from (
+                (name, value) for name, value in vars(base).items() if isinstance(value, FunctionType)
+            )
 
 
 def _is_code(thing: Any) -> bool:
@@ -107,4 +136,4 @@ def _bodies(tools: list[BaseTool]) -> set[int]:
     own = [vars(tool).get(field) for tool in tools for field in ("func", "coroutine")]
     # One taken from the class before it was replaced.
     own += [inspect.unwrap(body) for tool in tools for body in (type(tool)._run, type(tool)._arun)]
-    return {id(body) for body in own if _is_code(body)}
+    return {id(body) for body in map(unwrapped, own) if _is_code(body)}

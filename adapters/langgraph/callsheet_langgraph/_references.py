@@ -64,6 +64,14 @@ def is_users(function: FunctionType) -> bool:
     return (function.__module__ or "").partition(".")[0] not in FRAMEWORKS
 
 
+def names_in(code: CodeType) -> Iterator[str]:
+    """Give the names of globals and attributes that code says, the code inside it included."""
+    yield from code.co_names
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from names_in(const)
+
+
 def _parts(thing: Any) -> Iterable[Any]:
     if isinstance(thing, FunctionType):
         return _named_by(thing)
@@ -100,7 +108,7 @@ def _named_by(function: FunctionType) -> Iterator[Any]:
     if wrapped is not None:
         yield wrapped
     if is_users(function):
-        names = list(_names(function.__code__))
+        names = list(names_in(function.__code__))
         for value in (*map(function.__globals__.get, names), *dict(imported(function)).values()):
             yield value
             if _is_of_application(value, function):
@@ -118,13 +126,6 @@ def _is_of_application(value: Any, function: FunctionType) -> bool:
     # Whole libraries would be read otherwise.
     is_installed = _INSTALLED.search(getattr(value, "__file__", None) or "") is not None
     return not is_installed and package not in FRAMEWORKS and package not in sys.stdlib_module_names
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            yield from _names(const)
 
 
 def _methods_of(tool: BaseTool) -> Iterator[Any]:

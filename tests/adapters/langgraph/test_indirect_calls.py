@@ -91,6 +91,27 @@ class Clerk:
         return said(self.fetch("Oslo"))
 
 
+class Desk:
+    """Has a tool that is made of a method."""
+
+    def __init__(self):
+        self.tool = StructuredTool.from_function(self.find)
+
+    def find(self, city: str) -> str:
+        """Look a city up."""
+        HITS["lookup"] += 1
+        return f"REAL {city}"
+
+    def act(self, state):
+        return said(self.find("Oslo"))
+
+    def from_the_command_line(self):
+        return self.find("Oslo")
+
+    def ask(self, state):
+        return said("nothing")
+
+
 def said(value):
     return {"messages": [AIMessage(str(value))]}
 
@@ -149,6 +170,7 @@ PAST_THE_TOOL = {
     "method": Clerk().by_attribute,
     "table of an object": Clerk().by_table,
     "callable object": Clerk(),
+    "method that is a tool": Desk().act,
     "helper": lambda state: said(run_it(body)),
     "helper by keyword": lambda state: said(run_it(function=body)),
     "helper of a helper": lambda state: said(pass_on(body)),
@@ -170,7 +192,7 @@ def graph_of(run):
 @pytest.mark.parametrize("way", PAST_THE_TOOL)
 def test_node_that_calls_the_function_of_a_tool_in_a_roundabout_way_is_refused(way):
     adapter = LangGraphAdapter(graph_of(PAST_THE_TOOL[way]), tools=[MOCK, MockTool("own", response="mocked")])
-    with pytest.raises(UnmockedToolError, match=r"Node 'act' calls '(body|_run)'.*tool\.invoke"):
+    with pytest.raises(UnmockedToolError, match=r"Node 'act' calls '(body|_run|find)'.*tool\.invoke"):
         asyncio.run(adapter.invoke("?"))
 
 
@@ -191,6 +213,7 @@ ONLY_TOLD = {
     "made a tool": makes_a_tool,
     "kept": keeps_it,
     "printed": lambda state: said(repr(body)),
+    "method beside one that calls it": Desk().ask,
     "logged": lambda state: said(logging.getLogger("desk").info("have %s", body)),
     "wrapper of another": lambda state: said(NOTED_LEN("Oslo")),
     "counted": lambda state: said([name for name, _ in TABLE.items()]),
