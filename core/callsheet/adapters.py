@@ -28,7 +28,8 @@ from callsheet._identity import identity
 from callsheet._inventory import Inventory
 from callsheet._messages import parse_arguments
 from callsheet._mocks import MockTool
-from callsheet._patching import Patch, PatchSet
+from callsheet._patch import Patch
+from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult

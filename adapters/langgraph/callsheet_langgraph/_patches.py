@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from importlib.metadata import version
 from typing import Any
 
@@ -102,14 +102,20 @@ def _patch(owner: Any, name: str, replace: Callable[[Any], Any]) -> Patch:
 
 def _check_versions() -> None:
     for name in ("langgraph", "langchain-core"):
-        numbers = tuple(int(part) for part in version(name).split(".")[:3] if part.isdigit())
+        numbers = tuple(int(part) for part in _version(name).split(".")[:3] if part.isdigit())
         if numbers < FLOOR:
             raise _unsupported(f"{name} is older than that")
 
 
+@cache
+def _version(name: str) -> str:
+    # Read from a file that takes longer than all the rest, and does not change.
+    return version(name)
+
+
 def _unsupported(why: str) -> UnsupportedFrameworkError:
     floor = ".".join(map(str, FLOOR))
-    found = ", ".join(f"{name} {version(name)}" for name in ("langgraph", "langchain-core"))
+    found = ", ".join(f"{name} {_version(name)}" for name in ("langgraph", "langchain-core"))
     return UnsupportedFrameworkError(
         f"callsheet-langgraph supports langgraph and langchain-core {floor} or later, found {found}: {why}. "
         f'Run: pip install -U "langgraph>={floor}" "langchain-core>={floor}" callsheet-langgraph'
