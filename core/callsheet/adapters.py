@@ -37,6 +37,7 @@ from callsheet._scope import Scope, active_scope, any_session_open, kept_in_reac
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
+from callsheet._supported import SupportedFramework
 from callsheet._sync import finish
 from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
@@ -63,6 +64,7 @@ __all__ = [
     "ScriptedCall",
     "Session",
     "SessionError",
+    "SupportedFramework",
     "ToolCall",
     "ToolError",
     "ToolRequest",
