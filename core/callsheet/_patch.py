@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 _MISSING: Any = object()
@@ -24,18 +24,6 @@ class Patch:
     owner: Any
     name: str
     replace: Callable[[Any], Any]
-    _made: list[tuple[Any, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
-
-    def replacement(self, saved: Any) -> Any:
-        """Give the replacement of what is there now, the same as last time if that is the same."""
-        if not self._made or self._made[0][0] is not saved:
-            self._made[:] = [(saved, self.replace(None if saved is _MISSING else saved))]
-        return self._made[0][1]
-
-    def forget(self, found: Any) -> None:
-        """Let go of the replacement made last, unless it or what it replaced is what is there now."""
-        if self._made and not any(found is one for one in self._made[0]):
-            self._made.clear()
 
 
 class _Layer:
@@ -46,22 +34,27 @@ class _Layer:
         ours: What replaced it. Whoever wrapped it may put it back; once it is gone nobody can.
     """
 
-    __slots__ = ("_kept", "_ours", "found")
+    __slots__ = ("_ours", "_reference", "found")
 
     def __init__(self, found: Any, ours: Any) -> None:
         self.found = found
-        self._kept = _MISSING
+        self._ours = self._reference = None
         try:
-            self._ours = weakref.ref(ours)
+            self._reference = weakref.ref(ours)
         except TypeError:
-            self._kept = ours
+            self._ours = ours
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is there for as long as this is, because nothing tells when it is gone."""
+        return self._reference is None
 
     @property
     def ours(self) -> Any:
         """What replaced it, or the mark of what is missing when that is gone."""
-        if self._kept is not _MISSING:
-            return self._kept
-        ours = self._ours()
+        if self._reference is None:
+            return self._ours
+        ours = self._reference()
         return _MISSING if ours is None else ours
 
     def is_at(self, found: Any) -> bool:
@@ -103,9 +96,8 @@ class Place:
                 del self._layers[number + 1 :]
                 self._ours = layer.ours
                 return
-        self._ours = self._patch.replacement(found)
+        self._ours = self._patch.replace(None if found is _MISSING else found)
         setattr(self._patch.owner, self._name, self._ours)
-        self._layers = [layer for layer in self._layers if layer.ours is not self._ours]
         self._layers.append(_Layer(found, self._ours))
 
     def uncover(self) -> None:
@@ -113,14 +105,9 @@ class Place:
 
         Where somebody replaced ours in the meantime theirs stays, and ours beneath it finds no session.
         """
-        self.forget()
         for layer in reversed(self._layers):
             if layer.is_at(self._found()):
-                if layer.found is _MISSING:
-                    delattr(self._patch.owner, self._name)
-                else:
-                    setattr(self._patch.owner, self._name, layer.found)
-                self._layers.remove(layer)
+                self._put_back(layer)
         self.forget()
 
     def forget(self) -> None:
@@ -128,8 +115,15 @@ class Place:
         found = self._found()
         if found is not self._ours:
             self._ours = _MISSING
-        self._patch.forget(found)
         self._layers = [layer for layer in self._layers if layer.ours is not _MISSING]
+
+    def _put_back(self, layer: _Layer) -> None:
+        if layer.found is _MISSING:
+            delattr(self._patch.owner, self._name)
+        else:
+            setattr(self._patch.owner, self._name, layer.found)
+        if layer.is_kept:
+            self._layers.remove(layer)
 
     def _found(self) -> Any:
         return self._attributes.get(self._name, _MISSING)

@@ -24,8 +24,7 @@ class PatchSet:
 
     Args:
         patches: Gives the patches. Called whenever somebody holds them, so that it may look at the framework
-            and at classes of the application; giving the same ones again spares making their replacements
-            again.
+            and at classes of the application.
     """
 
     def __init__(self, patches: Callable[[], Iterable[Patch]]) -> None:

@@ -436,6 +436,35 @@ def test_a_class_whose_method_was_replaced_can_be_collected() -> None:
     assert tool() is None
 
 
+def test_ours_that_somebody_kept_and_puts_back_later_is_known_again() -> None:
+    """A patch of the test's reads what is there, and the collector may run before it writes."""
+    calls: list[str] = []
+
+    class Framework:
+        def run(self) -> str:
+            return "ran"
+
+    def ours(found: Any) -> Any:
+        def run(self: Any) -> str:
+            calls.append("ours")
+            return str(found(self))
+
+        return run
+
+    original = vars(Framework)["run"]
+    patches = PatchSet(lambda: [Patch(Framework, "run", ours)])
+    release = patches.hold(Holder())
+    kept = vars(Framework)["run"]
+    collected(release)
+    assert vars(Framework)["run"] is original
+    Framework.run = kept  # type: ignore[method-assign]
+    release = patches.hold(Holder())
+    Framework().run()
+    assert calls == ["ours"]
+    collected(release)
+    assert vars(Framework)["run"] is original
+
+
 def test_a_set_beneath_another_comes_out_when_that_is_out() -> None:
     class Framework:
         def run(self) -> str:
