@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-<<<<<<< HEAD
-from functools import cache, partial, wraps
-from importlib.metadata import version
-=======
 from functools import partial, wraps
->>>>>>> main
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -104,29 +99,4 @@ def _patch(owner: Any, name: str, replace: Callable[[Any], Any]) -> Patch:
     return Patch(owner, name, replace)
 
 
-<<<<<<< HEAD
-def _check_versions() -> None:
-    for name in ("langgraph", "langchain-core"):
-        numbers = tuple(int(part) for part in _version(name).split(".")[:3] if part.isdigit())
-        if numbers < FLOOR:
-            raise _unsupported(f"{name} is older than that")
-
-
-@cache
-def _version(name: str) -> str:
-    # Read from a file that takes longer than all the rest, and does not change.
-    return version(name)
-
-
-def _unsupported(why: str) -> UnsupportedFrameworkError:
-    floor = ".".join(map(str, FLOOR))
-    found = ", ".join(f"{name} {_version(name)}" for name in ("langgraph", "langchain-core"))
-    return UnsupportedFrameworkError(
-        f"callsheet-langgraph supports langgraph and langchain-core {floor} or later, found {found}: {why}. "
-        f'Run: pip install -U "langgraph>={floor}" "langchain-core>={floor}" callsheet-langgraph'
-    )
-
-
-=======
->>>>>>> main
 PATCHES = PatchSet(patches)
