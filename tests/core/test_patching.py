@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 
 from callsheet._patch import Patch
-from callsheet._patching import PatchSet
+from callsheet._patching import PatchSet, _after_fork
 
 
 class Base:
@@ -54,6 +54,7 @@ def patches() -> PatchSet:
 
 
 def test_the_exact_descriptor_comes_back(patches: PatchSet) -> None:
+    assert patches.targets() == [(Target, "plain"), (Target, "inherited")]
     before = dict(vars(Target))
     release = patches.hold(Holder())
     collected(release)
@@ -359,6 +360,28 @@ def test_an_object_that_is_finalized_inside_an_installation_may_install_too() ->
     assert Target.attribute == "attribute"
 
 
+def test_a_collection_while_another_thread_is_at_work_waits_for_nobody(no_collector: None) -> None:
+    inside, collect_done = threading.Event(), threading.Event()
+
+    def targets() -> Iterator[Patch]:
+        yield Patch(Target, "attribute", replaced_by("patched"))
+        inside.set()
+        assert collect_done.wait(10)
+
+    patches = PatchSet(targets)
+    holders = [Holder()]
+    thread = threading.Thread(target=lambda: patches.hold(holders[0]))
+    thread.start()
+    assert inside.wait(10)
+    gc.collect()
+    collect_done.set()
+    thread.join()
+    assert Target.attribute == "patched"
+    holders.clear()
+    gc.collect()
+    assert Target.attribute == "attribute"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_child_forked_in_the_middle_of_an_installation_can_install() -> None:
     children: list[int] = []
@@ -384,7 +407,10 @@ def test_a_child_forked_in_the_middle_of_an_installation_can_install() -> None:
     patches = PatchSet(targets)
     release = patches.hold(Holder())
     assert os.waitpid(children[0], 0)[1] == 0
+    # What the child does first does no harm here either.
+    _after_fork()
     collected(release)
+    assert Target.attribute == "attribute"
 
 
 def test_what_replaced_ours_is_not_kept_once_it_is_taken_away() -> None:
