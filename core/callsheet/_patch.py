@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -130,11 +131,21 @@ class Place:
 
 
 def _leads_to(found: Any, wanted: Any) -> bool:
-    """Say whether an attribute is what is wanted, or wraps it and says so."""
+    """Say whether an attribute is what is wanted, or calls it and says so."""
     seen: set[int] = set()
     while found is not _MISSING and found is not None and id(found) not in seen:
         if found is wanted:
             return True
         seen.add(id(found))
-        found = getattr(found, "__wrapped__", None)
+        found = _called_by(found)
     return False
+
+
+def _called_by(found: Any) -> Any:
+    """Give what is called by what `functools.wraps` has marked, or by a spy of `unittest.mock`."""
+    mocks = sys.modules.get("unittest.mock")
+    # With a spec of a function a mock hides behind a function.
+    spy = getattr(found, "mock", found)
+    if mocks is not None and isinstance(spy, mocks.NonCallableMock):
+        return spy.side_effect or spy._mock_wraps  # noqa: SLF001 - it is said nowhere else
+    return getattr(found, "__wrapped__", None)

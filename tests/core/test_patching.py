@@ -173,6 +173,43 @@ def test_a_patch_beneath_anothers_is_not_made_twice_and_comes_out_in_the_end() -
     assert vars(Framework)["run"] is original
 
 
+@pytest.mark.parametrize(
+    "spying",
+    [lambda found: {"wraps": found}, lambda found: {"side_effect": found, "autospec": True}],
+    ids=["wraps", "autospec"],
+)
+def test_a_spy_on_a_patch_that_is_still_there_is_not_patched_again(
+    spying: Callable[[Any], dict[str, Any]],
+) -> None:
+    """Between two sessions a test spies on the framework and finds ours."""
+    calls: list[str] = []
+
+    class Framework:
+        def run(self) -> str:
+            return "ran"
+
+    def ours(found: Any) -> Any:
+        def run(*args: Any) -> str:
+            calls.append("ours")
+            return str(found(*args))
+
+        return run
+
+    original = vars(Framework)["run"]
+    patches = PatchSet(lambda: [Patch(Framework, "run", ours)])
+    patches.hold(Holder())
+    holder = Holder()
+    framework = Framework()
+    with mock.patch.object(Framework, "run", **spying(vars(Framework)["run"])) as spy:
+        patches.hold(holder)
+        assert Framework.run(framework) == "ran"
+    spy.assert_called_once()
+    assert calls == ["ours"]
+    del holder
+    gc.collect()
+    assert vars(Framework)["run"] is original
+
+
 def test_a_patch_that_another_threw_away_is_made_again() -> None:
     class Framework:
         def run(self) -> str:
