@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 import weakref
 from collections import deque
@@ -15,8 +16,8 @@ from typing import Any
 from callsheet._identity import identity
 from callsheet._patch import Patch, Place
 
-# The oldest of the collector's generations: collecting it is a full collection.
-_FULL = 2
+# What the collector comes to by itself in the end. Python 3.14 does old objects bit by bit, as generation 1.
+_OLDEST = 2 if sys.version_info < (3, 14) else 1
 
 
 class PatchSet:
@@ -50,9 +51,9 @@ class PatchSet:
         the patch. What others replaced since is replaced again. When installing fails half-way and nobody
         else holds them, what was replaced is put back; the error is raised.
 
-        The patches come out at the first full garbage collection that finds no holder: taking them out
-        between two tests and putting them in again would cost each of them more than its run. Where it
-        finds one, they come out between this holder and the next, so that no class is kept for good.
+        The patches come out at the first garbage collection of old objects that finds no holder: taking
+        them out between two tests and putting them in again would cost each of them more than its run.
+        Where it finds one, they come out between this holder and the next: no class is kept for good.
         """
         reference = weakref.ref(holder, self._released.append)
         with self._working():
@@ -87,7 +88,7 @@ class PatchSet:
         if self._lock.acquire(blocking=False):
             try:
                 if not self._at_work:
-                    for place in self._places.values():
+                    for place in tuple(self._places.values()):
                         place.forget()
                     self._settle()
                     if not self._holders:
@@ -133,11 +134,11 @@ class PatchSet:
             place.cover()
 
     def _restore(self) -> None:
-        for place in reversed(self._places.values()):
+        for place in reversed(tuple(self._places.values())):
             place.uncover()
         self._places = {key: place for key, place in self._places.items() if not place.is_clear}
         self.installed = self._overdue = False
-        if not self._places:
+        if not self._places and self in _standing:
             _standing.remove(self)
 
 
@@ -147,7 +148,7 @@ _standing: list[PatchSet] = []
 
 
 def _after_collection(phase: str, info: dict[str, int]) -> None:
-    if phase == "stop" and info["generation"] == _FULL:
+    if phase == "stop" and info["generation"] >= _OLDEST:
         for patches in tuple(reversed(_standing)):
             patches.leave()
 

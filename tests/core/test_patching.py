@@ -266,7 +266,7 @@ def test_between_two_holders_patches_stay_until_the_collector_runs(
     for _ in range(3):
         patches.hold(Holder())
         assert vars(Target)["plain"] is ours
-    gc.collect(1)
+    gc.collect(0)
     assert patches.installed
     gc.collect()
     assert not patches.installed
@@ -545,6 +545,15 @@ def test_a_set_beneath_another_comes_out_when_that_is_out() -> None:
     assert above.installed
     collected(release_above)
     assert vars(Framework)["run"] is original
+
+
+def test_what_is_out_already_may_be_left_again(patches: PatchSet) -> None:
+    collected(patches.hold(Holder()))
+    patches.leave()
+    release = patches.hold(Holder())
+    assert Target.inherited == "patched"
+    collected(release)
+    assert Target.inherited == "base"
 
 
 def test_what_is_replaced_by_nothing_comes_back() -> None:
