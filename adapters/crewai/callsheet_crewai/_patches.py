@@ -9,7 +9,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
-from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, any_session_open
+from callsheet.adapters import Patch, PatchSet, SupportedFramework, any_session_open
 from callsheet_crewai._cache import private_add, private_read
 from callsheet_crewai._functions import FunctionSlot
 from callsheet_crewai._mcp import mocked_tools, started_server
@@ -42,7 +42,7 @@ from callsheet_crewai._silence import locks_in_storage, unasked
 from callsheet_crewai._text_calls import aused, parsed_call, used
 from callsheet_crewai._tools import answered, answered_ainvoke, answered_invoke, claimed_in_session
 
-FLOOR = (1, 15, 3)
+FRAMEWORK = SupportedFramework("callsheet-crewai", {"crewai": "1.15.3"})
 
 Replace = Callable[[Any], Any]
 
@@ -135,7 +135,7 @@ def patches() -> Iterator[Patch]:
     Raises:
         UnsupportedFrameworkError: The installed CrewAI is older than the floor, or built differently.
     """
-    _check_version()
+    FRAMEWORK.check_versions()
     for path, owner, name, replace in _FIXED:
         yield _patch(_found(path, owner), name, replace)
     yield from _executor_patches()
@@ -174,7 +174,7 @@ def _executor_patches() -> Iterator[Patch]:
             found += 1
             yield Patch(executor, "_execute_single_native_tool_call", executed_call)
     if not found:
-        raise _unsupported("it has no executor with _execute_single_native_tool_call")
+        raise FRAMEWORK.unsupported("it has no executor with _execute_single_native_tool_call")
 
 
 def _class_patches(cls: Any, methods: dict[str, Replace]) -> Iterator[Patch]:
@@ -230,45 +230,25 @@ def _core(name: str) -> Any:
     try:
         return import_module(f"crewai_core.{name}")
     except ImportError as error:
-        raise _unsupported(str(error)) from error
+        raise FRAMEWORK.unsupported(str(error)) from error
 
 
 def _found(path: str, name: str | None) -> Any:
     try:
         module = import_module(f"crewai.{path}")
     except ImportError as error:
-        raise _unsupported(str(error)) from error
+        raise FRAMEWORK.unsupported(str(error)) from error
     if name is None:
         return module
     if not hasattr(module, name):
-        raise _unsupported(f"crewai.{path} has no {name}")
+        raise FRAMEWORK.unsupported(f"crewai.{path} has no {name}")
     return getattr(module, name)
 
 
 def _patch(owner: Any, name: str, replace: Replace) -> Patch:
     if not callable(vars(owner).get(name)):
-        raise _unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
+        raise FRAMEWORK.unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
     return Patch(owner, name, replace)
-
-
-def _check_version() -> None:
-    numbers = tuple(int(part) for part in _version().split(".")[:3] if part.isdigit())
-    if numbers < FLOOR:
-        raise _unsupported("it is older than that")
-
-
-def _version() -> str:
-    from crewai import __version__
-
-    return __version__
-
-
-def _unsupported(why: str) -> UnsupportedFrameworkError:
-    floor = ".".join(map(str, FLOOR))
-    return UnsupportedFrameworkError(
-        f"callsheet-crewai supports crewai {floor} or later and found {_version()}: {why}. "
-        f'Run: pip install -U "crewai>={floor}" callsheet-crewai'
-    )
 
 
 PATCHES = PatchSet(patches)

@@ -102,8 +102,6 @@ class _Script:
             yield chunk
 
     def _request(self, messages: list[BaseMessage], options: dict[str, Any]) -> ModelRequest:
-        # An earlier session counted alike, and what a tool said there is not said to a call of this one.
-        self._session.recording.reserve(call_ids(messages))
         return ModelRequest(
             messages=lambda: openai_messages(messages),
             tools=lambda: offered_tools(options),
@@ -112,6 +110,7 @@ class _Script:
             headers=self._headers,
             turn=self._session.current_turn,
             place=self._place.label() if self._place is not None else None,
+            call_ids=lambda: call_ids(messages),
         )
 
     def _agent(self) -> str | None:
