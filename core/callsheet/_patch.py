@@ -70,15 +70,15 @@ class Place:
         patch: What is to be there.
     """
 
-    __slots__ = ("_attributes", "_layers", "_name", "_ours", "_patch")
+    __slots__ = ("_layers", "_patch", "attributes", "name", "ours")
 
     def __init__(self, patch: Patch) -> None:
         self._patch = patch
-        self._attributes: Mapping[str, Any] = patch.owner.__dict__
-        self._name = patch.name
+        self.attributes: Mapping[str, Any] = patch.owner.__dict__
+        self.name = patch.name
         # The oldest first: more than one where somebody replaced ours.
         self._layers: list[_Layer] = []
-        self._ours: Any = _MISSING
+        self.ours: Any = _MISSING
 
     @property
     def is_clear(self) -> bool:
@@ -88,18 +88,16 @@ class Place:
     def cover(self) -> None:
         """Replace what is there, unless it is ours or says that it wraps ours."""
         found = self._found()
-        if found is self._ours is not _MISSING:
-            return
         self.forget()
         for number, layer in reversed(list(enumerate(self._layers))):
             if _leads_to(found, layer.ours):
                 # A second one of ours on top would record everything twice.
                 del self._layers[number + 1 :]
-                self._ours = layer.ours
+                self.ours = layer.ours
                 return
-        self._ours = self._patch.replace(None if found is _MISSING else found)
-        setattr(self._patch.owner, self._name, self._ours)
-        self._layers.append(_Layer(found, self._ours))
+        self.ours = self._patch.replace(None if found is _MISSING else found)
+        setattr(self._patch.owner, self.name, self.ours)
+        self._layers.append(_Layer(found, self.ours))
 
     def uncover(self) -> None:
         """Put back what was there.
@@ -114,20 +112,20 @@ class Place:
     def forget(self) -> None:
         """Let go of what others took away: what it wrapped may be a test's, and lead to the holder."""
         found = self._found()
-        if found is not self._ours:
-            self._ours = _MISSING
+        if found is not self.ours:
+            self.ours = _MISSING
         self._layers = [layer for layer in self._layers if layer.ours is not _MISSING]
 
     def _put_back(self, layer: _Layer) -> None:
         if layer.found is _MISSING:
-            delattr(self._patch.owner, self._name)
+            delattr(self._patch.owner, self.name)
         else:
-            setattr(self._patch.owner, self._name, layer.found)
+            setattr(self._patch.owner, self.name, layer.found)
         if layer.is_kept:
             self._layers.remove(layer)
 
     def _found(self) -> Any:
-        return self._attributes.get(self._name, _MISSING)
+        return self.attributes.get(self.name, _MISSING)
 
 
 def _leads_to(found: Any, wanted: Any) -> bool:

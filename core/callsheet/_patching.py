@@ -8,8 +8,8 @@ import sys
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -24,17 +24,20 @@ class PatchSet:
     """The patches of one adapter.
 
     Args:
-        patches: Gives the patches. Called whenever somebody holds them, so that it may look at the framework
-            and at classes of the application.
+        patches: Gives the patches. Called at each installation, so that it may look at the framework first.
+        classes: Gives those of classes that may come to be, or change, while the others are in place. Called
+            whenever somebody holds them.
     """
 
-    def __init__(self, patches: Callable[[], Iterable[Patch]]) -> None:
+    def __init__(
+        self, patches: Callable[[], Iterable[Patch]], *, classes: Callable[[], Iterable[Patch]] = tuple
+    ) -> None:
         self.patches = patches
+        self._classes = classes
         self.installed = False
         """Whether the patches are in place."""
         # Reentrant, because the collector may run an object's `__del__` in here, and that may open a session.
-        self._lock = threading.RLock()
-        self._at_work = 0
+        self._work = _Work()
         self._overdue = False
         self._holders: dict[int, weakref.ref[Any]] = {}
         self._released: deque[weakref.ref[Any]] = deque()
@@ -42,7 +45,7 @@ class PatchSet:
 
     def targets(self) -> list[tuple[Any, str]]:
         """Give every owner and attribute the patches replace."""
-        return [(patch.owner, patch.name) for patch in self.patches()]
+        return [(patch.owner, patch.name) for patch in (*self.patches(), *self._classes())]
 
     def hold(self, holder: object) -> Callable[[], object]:
         """Keep the patches in place for as long as `holder` is alive, or until what this gives is called.
@@ -56,7 +59,7 @@ class PatchSet:
         Where it finds one, they come out between this holder and the next: no class is kept for good.
         """
         reference = weakref.ref(holder, self._released.append)
-        with self._working():
+        with self._work:
             self._settle()
             if self._overdue and not self._holders:
                 self._restore()
@@ -75,7 +78,7 @@ class PatchSet:
 
         For a class that comes to be while the patches are in place.
         """
-        with self._working():
+        with self._work:
             if self.installed:
                 self._cover(patch)
 
@@ -85,46 +88,39 @@ class PatchSet:
         Runs wherever the garbage collector happens to run, even inside `hold` on this very thread.
         """
         self._overdue = True
-        if self._lock.acquire(blocking=False):
+        if self._work.begins_alone():
             try:
-                if not self._at_work:
-                    for place in tuple(self._places.values()):
-                        place.forget()
-                    self._settle()
-                    if not self._holders:
-                        self._restore()
+                for place in tuple(self._places.values()):
+                    place.forget()
+                self._settle()
+                if not self._holders:
+                    self._restore()
             finally:
-                self._lock.release()
+                self._work.end()
 
     def after_fork(self) -> None:
         """Be free in a forked child: the thread that was at work here is not there."""
-        self._lock = threading.RLock()
-        self._at_work = 0
-
-    @contextmanager
-    def _working(self) -> Iterator[None]:
-        with self._lock:
-            self._at_work += 1
-            try:
-                yield
-            finally:
-                self._at_work -= 1
+        self._work = _Work()
 
     def _settle(self) -> None:
         while self._released:
             self._holders.pop(identity(self._released.popleft()), None)
 
     def _install(self) -> None:
-        self.installed = True
-        if self not in _standing:
-            _standing.append(self)
-        if _after_collection not in gc.callbacks:
-            gc.callbacks.append(_after_collection)
-        # Every time, because a class may come to be or change without anybody being told.
-        for patch in self.patches():
+        if not self.installed:
+            if self not in _standing:
+                _standing.append(self)
+            if _after_collection not in gc.callbacks:
+                gc.callbacks.append(_after_collection)
+            for patch in self.patches():
+                self._cover(patch)
+            self.installed = True
+        for patch in self._classes():
             self._cover(patch)
         for place in tuple(self._places.values()):
-            place.cover()
+            # Every session passes here, so what may be taken for granted costs no call.
+            if place.attributes.get(place.name) is not place.ours:
+                place.cover()
 
     def _cover(self, patch: Patch) -> None:
         key = identity(patch.owner), patch.name
@@ -140,6 +136,40 @@ class PatchSet:
         self.installed = self._overdue = False
         if not self._places and self in _standing:
             _standing.remove(self)
+
+
+class _Work:
+    """Says whether somebody is at work, on this thread or another.
+
+    The collector may run an object's `__del__` in the midst of it, and that may open a session: whoever works
+    may begin again on the same thread, and be told that he is not alone.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0
+
+    def begins_alone(self) -> bool:
+        """Begin if nobody is at work, and say whether that is so; `end` has to follow."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        self._depth += 1
+        if self._depth == 1:
+            return True
+        self.end()
+        return False
+
+    def end(self) -> None:
+        """End what was begun."""
+        self._depth -= 1
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+
+    def __exit__(self, *raised: object) -> None:
+        self.end()
 
 
 # In the order they were installed: one may stand on another's, and has to go first. One that others still

@@ -324,7 +324,7 @@ def test_what_came_to_be_unseen_is_replaced_for_the_next_holder() -> None:
             if "run" in vars(cls):
                 yield Patch(cls, "run", replaced_by(lambda self: "ours"))
 
-    patches = PatchSet(targets)
+    patches = PatchSet(tuple, classes=targets)
     first = Holder()
     patches.hold(first)
 
@@ -349,7 +349,7 @@ def test_a_failed_look_at_the_framework_opens_nobody_elses_session(patches: Patc
         if broken:
             raise RuntimeError(broken[0])
 
-    patches = PatchSet(targets)
+    patches = PatchSet(tuple, classes=targets)
     holder = Holder()
     patches.hold(holder)
     broken.append("the framework changed")

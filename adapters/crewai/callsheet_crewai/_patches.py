@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import Context
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
@@ -139,21 +139,31 @@ def patches() -> Iterator[Patch]:
     for path, owner, name, replace in _FIXED:
         yield _patch(_found(path, owner), name, replace)
     yield from _executor_patches()
-    yield from _server_patches()
     for module, tool in (("tools.base_tool", "Tool"), ("tools.structured_tool", "CrewStructuredTool")):
         # A pydantic field is no class attribute, so nothing is there to be looked for.
         yield Patch(_found(module, tool), "func", lambda _: FunctionSlot())
     for module in (_core("printer"), _found("events.utils.console_formatter", None)):
         yield _patch(module, "should_suppress_console_output", _silent)
     yield Patch(_core("lock_store"), "tempfile", locks_in_storage)
-    for base, methods in (
+    for base, methods in _bases():
+        yield Patch(base, "__init_subclass__", _watching(base, methods))
+
+
+def class_patches() -> Iterator[Patch]:
+    """Give every replacement in a class of tools or models, the application's own among them."""
+    yield from _server_patches()
+    for base, methods in _bases():
+        for cls in _with_subclasses(base):
+            yield from _class_patches(cls, methods)
+
+
+@cache
+def _bases() -> tuple[tuple[Any, dict[str, Replace]], ...]:
+    return (
         (_found("tools.base_tool", "BaseTool"), _TOOL_METHODS),
         (_found("tools.structured_tool", "CrewStructuredTool"), _STRUCTURED_METHODS),
         (_found("llms.base_llm", "BaseLLM"), _MODEL_METHODS),
-    ):
-        for cls in _with_subclasses(base):
-            yield from _class_patches(cls, methods)
-        yield Patch(base, "__init_subclass__", _watching(base, methods))
+    )
 
 
 def _server_patches() -> Iterator[Patch]:
@@ -251,4 +261,4 @@ def _patch(owner: Any, name: str, replace: Replace) -> Patch:
     return Patch(owner, name, replace)
 
 
-PATCHES = PatchSet(patches)
+PATCHES = PatchSet(patches, classes=class_patches)

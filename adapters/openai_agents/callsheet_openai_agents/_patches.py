@@ -49,7 +49,7 @@ def patches() -> Iterable[Patch]:
 
 @cache
 def replaced_in(run_loop: Any, actions: Any, executions: Any) -> tuple[Patch, ...]:
-    """Give every replacement, always the same ones: every session asks for them."""
+    """Give every replacement; the SDK is searched once."""
     return tuple(_patches(run_loop, actions, executions))
 
 
