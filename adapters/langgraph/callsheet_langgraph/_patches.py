@@ -40,9 +40,7 @@ def patches() -> Iterator[Patch]:
     FRAMEWORK.check_versions()
     yield _patch(BaseTool, "run", _tools.answered_run)
     yield _patch(BaseTool, "arun", _tools.answered_arun)
-    yield from _overrides.patches()
     yield Patch(BaseTool, "__init_subclass__", watching(BaseTool, _overrides.patches_of, PATCHES.add))
-    yield from _model_overrides.patches()
     watch_models = watching(BaseChatModel, _model_overrides.patches_of, PATCHES.add)
     yield Patch(BaseChatModel, "__init_subclass__", watch_models)
     for tool_class in (StructuredTool, Tool):
@@ -73,6 +71,12 @@ def patches() -> Iterator[Patch]:
     yield _patch(langsmith, "tracing_is_enabled", _untraced)
 
 
+def class_patches() -> Iterator[Patch]:
+    """Give every replacement in a class of tools or models of the application's."""
+    yield from _overrides.patches()
+    yield from _model_overrides.patches()
+
+
 def add_late() -> None:
     """Replace what was not loaded yet when the other patches were put in place."""
     for patch in (*_retries.middleware_patches(), *_shell.patches()):
@@ -99,4 +103,4 @@ def _patch(owner: Any, name: str, replace: Callable[[Any], Any]) -> Patch:
     return Patch(owner, name, replace)
 
 
-PATCHES = PatchSet(patches)
+PATCHES = PatchSet(patches, classes=class_patches)
