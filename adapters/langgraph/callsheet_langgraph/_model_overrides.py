@@ -41,7 +41,8 @@ def patches() -> Iterator[Patch]:
 
 def patches_of(model_class: Any) -> Iterator[Patch]:
     """Give the replacements for one class."""
-    for name in _METHODS:
+    # Every session passes here, and most classes are the framework's.
+    for name in _METHODS if is_users(model_class) else ():
         method = own_method(model_class, BaseChatModel, name)
         if callable(method) and is_users(method) and not _goes_on(method):
             yield Patch(model_class, name, partial(_usual, name, method))

@@ -33,7 +33,8 @@ def patches() -> Iterator[Patch]:
 
 def patches_of(tool_class: Any) -> Iterator[Patch]:
     """Give the replacements for one class."""
-    for name in (*_METHODS, *_OTHERS, *_BODIES):
+    # Every session passes here, and most classes are the framework's.
+    for name in (*_METHODS, *_OTHERS, *_BODIES) if is_users(tool_class) else ():
         method = own_method(tool_class, BaseTool, name)
         if callable(method) and hasattr(method, "__get__") and is_users(method):
             yield Patch(tool_class, name, partial(_replaced, name, method))

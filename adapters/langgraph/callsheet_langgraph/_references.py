@@ -59,8 +59,8 @@ def reachable(root: Any, *, enter: tuple[type, ...] = EVERYTHING, whole: bool = 
             waiting.extend(_parts(thing))
 
 
-def is_users(function: FunctionType) -> bool:
-    """Say whether a function is of the application rather than of the framework."""
+def is_users(function: FunctionType | type) -> bool:
+    """Say whether a function or class is of the application rather than of the framework."""
     return (function.__module__ or "").partition(".")[0] not in FRAMEWORKS
 
 
