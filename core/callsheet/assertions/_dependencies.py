@@ -74,7 +74,7 @@ def assert_argument_flows(
     calls = calls_of(result)
     if not any(call.name == target for call in calls):
         names = {call.name for call in calls}
-        raise AssertionError(f"Tool {target!r} was never called.{did_you_mean(target, names)}")
+        raise AssertionError(narrowed([f"Tool {target!r} was never called.{did_you_mean(target, names)}"]))
     answered = _Answers()
     for batch in group_batches(calls):
         for call in batch:
@@ -141,7 +141,8 @@ def _refuse_invented(
 ) -> None:
     __tracebackhide__ = True
     if not values:
-        raise AssertionError(f"{call_text(call.name, call.args)} has no argument {argument!r}.")
+        text = f"{call_text(call.name, call.args)} has no argument {argument!r}."
+        raise AssertionError(narrowed([text]))
     for value in values:
         if value not in answered:
             given = f"{argument}={shown_under(argument, value)}"
