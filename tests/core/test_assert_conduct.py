@@ -112,7 +112,7 @@ def test_loops() -> None:
     assert_no_loop(rounds, longest=1)
     fails(lambda: assert_no_loop([ToolCall("poll")] * 2, repeats=2), "1 call(s), 2 times")
     assert_no_loop([ToolCall("poll", {"page": n}) for n in range(50)])
-    for wrong in ({"repeats": 1}, {"longest": 0}):
+    for wrong in ({"repeats": 1}, {"longest": 0}, {"repeats": "3"}, {"repeats": 2.5}, {"longest": True}):
         with pytest.raises(ExpectationError):
             assert_no_loop(rounds, **wrong)
 

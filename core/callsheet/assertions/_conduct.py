@@ -66,8 +66,11 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10, stri
         AssertionError: It did.
     """
     __tracebackhide__ = True
-    if repeats < _FEWEST_ROUNDS or longest < 1:
-        raise ExpectationError(f"A loop has 2 or more rounds of 1 or more calls, not {repeats} of {longest}.")
+    counts = all(isinstance(number, int) and not isinstance(number, bool) for number in (repeats, longest))
+    if not counts or repeats < _FEWEST_ROUNDS or longest < 1:
+        raise ExpectationError(
+            f"A loop has 2 or more rounds of 1 or more calls, not {shown(repeats)} of {shown(longest)}."
+        )
     calls = calls_of(result)
     numbers: dict[Any, int] = {}
     keys = [None if key is None else numbers.setdefault(key, len(numbers)) for key in map(_key, calls)]
@@ -111,7 +114,8 @@ def assert_only_tools(result: Subject, allowed: Iterable[str], *, strict: bool =
     others = [(position, call) for position, call in enumerate(calls) if call.name not in names]
     if others:
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        title = f"{len(others)} call(s) of tools that are not allowed; allowed: {listed(names[:_MOST_NAMES])}{more}."
+        allowed_names = f"{listed(names[:_MOST_NAMES])}{more}"
+        title = f"{len(others)} call(s) of tools that are not allowed; allowed: {allowed_names}."
         lines = listed_lines(others, lambda each: f"  [{each[0]}] {_shown(each[1])}", most=_MOST_SHOWN)
         raise AssertionError(narrowed([title, *lines]))
     if not calls:
