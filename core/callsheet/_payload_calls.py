@@ -32,7 +32,7 @@ def calls_from(source: Any) -> list[ToolCall]:
 
 
 def _is_call(item: Any) -> bool:
-    """Say whether an item is surely a call: a tool's definition, its answer or a message may have its name."""
+    """Say whether an item is surely a call: definitions, answers and messages may have a tool's name."""
     if not isinstance(item, Mapping) or not any(key in item for key in ("name", "toolName", "function")):
         return False
     described = item.get("function")
@@ -42,9 +42,8 @@ def _is_call(item: Any) -> bool:
         if isinstance(each, Mapping)
         for key in ("parameters", "input_schema", "inputSchema")
     )
-    return (
-        not is_definition and "role" not in item and not str(item.get("type")).endswith(("-result", "-error"))
-    )
+    is_answer = str(item.get("type")).endswith(("-result", "-error"))
+    return not (is_definition or is_answer or "role" in item)
 
 
 def _call(item: Mapping[str, Any]) -> ToolCall:

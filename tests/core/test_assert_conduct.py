@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY
 
@@ -259,6 +260,10 @@ def test_the_scope_of_one_agent() -> None:
     assert refunds.agents == ["Refunds"]
     assert refunds.metadata == {"turns": 2, "known_tools": ["route", "refund"]}
     assert refunds.usage == Usage()
+    spent = {"Refunds": Usage(2, 30, 10).to_dict(), "Triage": Usage(2, 70, 10).to_dict()}
+    refunds = replace(result, metadata={**result.metadata, "usage_by_agent": spent}).by_agent("Refunds")
+    assert refunds.usage == Usage(2, 30, 10)
+    fails(lambda: assert_budget(refunds, tokens=39), "tokens: 40 > 39")
     assert AgentResult(tool_calls=result.tool_calls).by_agent("Triage").response == ""
     with pytest.raises(
         ExpectationError, match=r"No agent 'Refund' took part; agents: 'Triage', 'Refunds'.*Did you mean"
