@@ -265,6 +265,11 @@ def test_a_step_of_no_role_there_is_is_refused() -> None:
         ask.assert_trajectory(KNOWN, [Regex("x")], mode="superset")
 
 
+def test_a_step_of_any_tool_names_none() -> None:
+    ask.assert_trajectory(KNOWN, [{"role": "tool"}], mode="superset")
+    ask.assert_trajectory(KNOWN, [{"role": "tool", "name": None}, {"role": "tool"}], mode="superset")
+
+
 def test_validate_tools_fails_a_tool_the_agent_does_not_have() -> None:
     for config in ({"forbidden": ["serch"]}, {"expected": ["serch"]}, {"validate_args": {"serch": {}}}):
         assert not callsheet.validate_tools(KNOWN, **config).passed  # type: ignore[arg-type]
