@@ -166,6 +166,11 @@ def _read(items: Any, read_one: Callable[[Any], Expected]) -> list[Expected]:
         raise ExpectationError(
             f"Expected a list, got {type(items).__name__} {shown(items)}. Put it in brackets."
         )
+    if isinstance(items, set | frozenset):
+        raise ExpectationError(
+            f"Expected a list, got {type(items).__name__} {shown(items)}, which has another order in every "
+            "process and nothing twice. Write a list; strict_order=False compares it in any order."
+        )
     return [read_one(item) for item in items]
 
 

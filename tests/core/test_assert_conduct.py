@@ -314,3 +314,16 @@ def test_long_lists_of_repeats_and_strangers_are_cut() -> None:
         assert len(lines) <= 12
         assert lines[-1].startswith("  ... and ")
         assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("answers", [[True, False], [False, True]])
+def test_one_no_of_two_parallel_confirmations_is_a_no(answers: list[bool]) -> None:
+    asked = [ToolCall("ask", response=said, turn=0, index=n) for n, said in enumerate(answers)]
+    pay = ToolCall("pay", turn=1)
+    fails(lambda: assert_confirmed([*asked, pay], "pay", by="ask"), "the last 'ask' before it answered False")
+    assert_confirmed([*asked, ToolCall("ask", response=True, turn=1), replace(pay, turn=2)], "pay", by="ask")
+
+
+def test_a_confirmation_that_was_denied_confirms_nothing() -> None:
+    asked = ToolCall("ask", response="yes", outcome="denied", turn=0)
+    fails(lambda: assert_confirmed([asked, ToolCall("pay", turn=1)], "pay", by="ask"), "was not confirmed")

@@ -265,6 +265,13 @@ def test_a_step_of_no_role_there_is_is_refused() -> None:
         ask.assert_trajectory(KNOWN, [Regex("x")], mode="superset")
 
 
+def test_a_set_is_no_list_of_expected_calls() -> None:
+    with pytest.raises(ExpectationError, match="another order in every process"):
+        ask.assert_tool_calls(KNOWN, {"search"})
+    with pytest.raises(ExpectationError, match="another order in every process"):
+        ask.assert_tool_call_order(KNOWN, frozenset({"search"}))  # type: ignore[arg-type]
+
+
 def test_a_step_of_any_tool_names_none() -> None:
     ask.assert_trajectory(KNOWN, [{"role": "tool"}], mode="superset")
     ask.assert_trajectory(KNOWN, [{"role": "tool", "name": None}, {"role": "tool"}], mode="superset")
