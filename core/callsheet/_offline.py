@@ -28,7 +28,8 @@ from callsheet._child_processes import Rules
 from callsheet._child_run import carrying_process_start
 from callsheet._errors import CallsheetError, NetworkBlockedError, OptionError
 from callsheet._network_rules import WATCHED_EVENTS, Allowed, attempted, current_test, explain
-from callsheet._patching import Patch, PatchSet
+from callsheet._patch import Patch
+from callsheet._patching import PatchSet
 from callsheet._processes import process_patches
 from callsheet._threads import carried, thread_patches
 

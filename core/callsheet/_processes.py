@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from callsheet._child_run import carrying_process_start
 from callsheet._errors import SessionError, SessionProcessError
-from callsheet._patching import Patch, PatchSet
+from callsheet._patch import Patch
+from callsheet._patching import PatchSet
 from callsheet._scope import SCOPE, open_sessions
 
 

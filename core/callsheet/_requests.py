@@ -75,6 +75,8 @@ class ModelRequest:
         turn: The index of this call within the agent's run.
         place: Where this call stands in its run, for a framework whose models reply in random order: the
             ids of the tool calls are made from it instead of the number of replies so far.
+        call_ids: Gives the ids of the tool calls the conversation already has, which no new one may take;
+            None for those in `messages`.
     """
 
     __module__ = "callsheet"
@@ -89,8 +91,10 @@ class ModelRequest:
         headers: Mapping[str, str] | None = None,
         turn: int = 0,
         place: str | None = None,
+        call_ids: Callable[[], Iterable[str]] | None = None,
     ) -> None:
         self._messages = messages
+        self._call_ids = call_ids
         self._tools = tools
         self.agent = agent
         self.model = model
@@ -109,6 +113,17 @@ class ModelRequest:
         """The tools offered to the model, each with name, description and parameters."""
         given = self._tools() if callable(self._tools) else self._tools
         return [dict(tool) for tool in given]
+
+    def taken_call_ids(self) -> Iterable[str]:
+        """Give the ids of the tool calls the conversation already has."""
+        if self._call_ids is not None:
+            return self._call_ids()
+        return [
+            str(call["id"])
+            for message in self.messages
+            for call in message.get("tool_calls") or ()
+            if isinstance(call, Mapping) and "id" in call
+        ]
 
     @property
     def last_user_message(self) -> str:

@@ -382,8 +382,10 @@ class Session:
         return self.model
 
     def _with_ids(self, reply: ModelReply, request: ModelRequest) -> ModelReply:
-        if not reply.tool_calls and reply.handoff is None:
+        if not reply.tool_calls and reply.handoff is None and reply.output is None:
             return reply
+        # Calls of an earlier turn come from another recording, which counted alike.
+        self.recording.reserve(request.taken_call_ids())
         run = self._current_run() or self.recording.outside
         place = run.turns if request.place is None else request.place
         return reply.with_call_ids(lambda index: self.recording.new_call_id(run, f"{place}_{index}"))

@@ -16,7 +16,8 @@ from contextvars import Context, ContextVar
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any
 
-from callsheet._patching import Patch, PatchSet
+from callsheet._patch import Patch
+from callsheet._patching import PatchSet
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

@@ -28,7 +28,8 @@ from callsheet._identity import identity
 from callsheet._inventory import Inventory
 from callsheet._messages import parse_arguments
 from callsheet._mocks import MockTool
-from callsheet._patching import Patch, PatchSet
+from callsheet._patch import Patch
+from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, ReplyRecord, RunRecord
 from callsheet._requests import ModelRequest, ToolRequest, message_text
 from callsheet._result import AgentResult
@@ -36,6 +37,7 @@ from callsheet._scope import Scope, active_scope, any_session_open, kept_in_reac
 from callsheet._script import ModelReply, ScriptedCall
 from callsheet._session import Session
 from callsheet._suggest import did_you_mean, listed
+from callsheet._supported import SupportedFramework
 from callsheet._sync import finish
 from callsheet._values import Kind, ToolCall, TraceEntry, Usage
 
@@ -62,6 +64,7 @@ __all__ = [
     "ScriptedCall",
     "Session",
     "SessionError",
+    "SupportedFramework",
     "ToolCall",
     "ToolError",
     "ToolRequest",

@@ -8,7 +8,8 @@ import gc
 import pytest
 
 from callsheet import FakeModel, InvalidArgumentsError, MockTool, Session, pytest_plugin
-from callsheet._patching import Patch, PatchSet
+from callsheet._patch import Patch
+from callsheet._patching import PatchSet
 from callsheet._recording import CallRecord, Recording
 from callsheet._scope import SCOPE, kept_in_reach
 from callsheet.adapters import Inventory, ToolRequest
@@ -43,21 +44,6 @@ def test_a_class_that_comes_late_is_patched_and_put_back_with_the_others():
     release()
     gc.collect()
     assert (Early.attribute, Late.attribute) == ("early", "late")
-
-
-def test_a_collection_while_somebody_is_at_work_takes_nothing_out():
-    patches = PatchSet(lambda: [Patch(Early, "attribute", lambda saved: f"patched {saved}")])
-    holder, next_holder = Holder(), Holder()
-    patches.hold(holder)()
-    with patches._lock:
-        gc.collect()
-    assert Early.attribute == "patched early"
-    last = patches.hold(next_holder)
-    gc.collect()
-    assert Early.attribute == "patched early"
-    last()
-    gc.collect()
-    assert Early.attribute == "early"
 
 
 def test_what_a_session_keeps_is_in_reach_or_it_is_not():

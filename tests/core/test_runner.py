@@ -372,3 +372,15 @@ def test_what_is_left_of_a_script_can_be_checked() -> None:
 
 def test_a_runner_is_an_adapter_to_whoever_takes_one() -> None:
     assert isinstance(AgentRunner(), FrameworkAdapter)
+
+
+def test_the_calls_of_several_turns_have_ids_of_their_own():
+    call = {"tool_calls": [{"name": "search", "args": {}}]}
+    given = {"tool_calls": [{"name": "search", "args": {}, "id": "call_1_0_0"}]}
+    model = FakeModel([given, "one", call, "two", call, "three"])
+    talk = Conversation(AgentRunner([MockTool("search", response="row")], model=model))
+    for message in "abc":
+        talk.say_sync(message)
+    ids = [call.id for call in talk.all_tool_calls]
+    assert ids[0] == "call_1_0_0"
+    assert len(set(ids)) == 3

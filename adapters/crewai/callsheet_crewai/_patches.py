@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import Context
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
-from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, any_session_open
+from callsheet.adapters import Patch, PatchSet, SupportedFramework, any_session_open
 from callsheet_crewai._cache import private_add, private_read
 from callsheet_crewai._functions import FunctionSlot
 from callsheet_crewai._mcp import mocked_tools, started_server
@@ -42,7 +42,7 @@ from callsheet_crewai._silence import locks_in_storage, unasked
 from callsheet_crewai._text_calls import aused, parsed_call, used
 from callsheet_crewai._tools import answered, answered_ainvoke, answered_invoke, claimed_in_session
 
-FLOOR = (1, 15, 3)
+FRAMEWORK = SupportedFramework("callsheet-crewai", {"crewai": "1.15.3"})
 
 Replace = Callable[[Any], Any]
 
@@ -135,25 +135,35 @@ def patches() -> Iterator[Patch]:
     Raises:
         UnsupportedFrameworkError: The installed CrewAI is older than the floor, or built differently.
     """
-    _check_version()
+    FRAMEWORK.check_versions()
     for path, owner, name, replace in _FIXED:
         yield _patch(_found(path, owner), name, replace)
     yield from _executor_patches()
-    yield from _server_patches()
     for module, tool in (("tools.base_tool", "Tool"), ("tools.structured_tool", "CrewStructuredTool")):
         # A pydantic field is no class attribute, so nothing is there to be looked for.
         yield Patch(_found(module, tool), "func", lambda _: FunctionSlot())
     for module in (_core("printer"), _found("events.utils.console_formatter", None)):
         yield _patch(module, "should_suppress_console_output", _silent)
     yield Patch(_core("lock_store"), "tempfile", locks_in_storage)
-    for base, methods in (
+    for base, methods in _bases():
+        yield Patch(base, "__init_subclass__", _watching(base, methods))
+
+
+def class_patches() -> Iterator[Patch]:
+    """Give every replacement in a class of tools or models, the application's own among them."""
+    yield from _server_patches()
+    for base, methods in _bases():
+        for cls in _with_subclasses(base):
+            yield from _class_patches(cls, methods)
+
+
+@cache
+def _bases() -> tuple[tuple[Any, dict[str, Replace]], ...]:
+    return (
         (_found("tools.base_tool", "BaseTool"), _TOOL_METHODS),
         (_found("tools.structured_tool", "CrewStructuredTool"), _STRUCTURED_METHODS),
         (_found("llms.base_llm", "BaseLLM"), _MODEL_METHODS),
-    ):
-        for cls in _with_subclasses(base):
-            yield from _class_patches(cls, methods)
-        yield Patch(base, "__init_subclass__", _watching(base, methods))
+    )
 
 
 def _server_patches() -> Iterator[Patch]:
@@ -174,7 +184,7 @@ def _executor_patches() -> Iterator[Patch]:
             found += 1
             yield Patch(executor, "_execute_single_native_tool_call", executed_call)
     if not found:
-        raise _unsupported("it has no executor with _execute_single_native_tool_call")
+        raise FRAMEWORK.unsupported("it has no executor with _execute_single_native_tool_call")
 
 
 def _class_patches(cls: Any, methods: dict[str, Replace]) -> Iterator[Patch]:
@@ -230,45 +240,25 @@ def _core(name: str) -> Any:
     try:
         return import_module(f"crewai_core.{name}")
     except ImportError as error:
-        raise _unsupported(str(error)) from error
+        raise FRAMEWORK.unsupported(str(error)) from error
 
 
 def _found(path: str, name: str | None) -> Any:
     try:
         module = import_module(f"crewai.{path}")
     except ImportError as error:
-        raise _unsupported(str(error)) from error
+        raise FRAMEWORK.unsupported(str(error)) from error
     if name is None:
         return module
     if not hasattr(module, name):
-        raise _unsupported(f"crewai.{path} has no {name}")
+        raise FRAMEWORK.unsupported(f"crewai.{path} has no {name}")
     return getattr(module, name)
 
 
 def _patch(owner: Any, name: str, replace: Replace) -> Patch:
     if not callable(vars(owner).get(name)):
-        raise _unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
+        raise FRAMEWORK.unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
     return Patch(owner, name, replace)
 
 
-def _check_version() -> None:
-    numbers = tuple(int(part) for part in _version().split(".")[:3] if part.isdigit())
-    if numbers < FLOOR:
-        raise _unsupported("it is older than that")
-
-
-def _version() -> str:
-    from crewai import __version__
-
-    return __version__
-
-
-def _unsupported(why: str) -> UnsupportedFrameworkError:
-    floor = ".".join(map(str, FLOOR))
-    return UnsupportedFrameworkError(
-        f"callsheet-crewai supports crewai {floor} or later and found {_version()}: {why}. "
-        f'Run: pip install -U "crewai>={floor}" callsheet-crewai'
-    )
-
-
-PATCHES = PatchSet(patches)
+PATCHES = PatchSet(patches, classes=class_patches)

@@ -107,6 +107,16 @@ def calls_of(message: AIMessage, agent: str | None, written: Mapping[str, str]) 
     return [*_hosted_calls(message, agent), *asked, *refused]
 
 
+def call_ids(messages: Iterable[BaseMessage]) -> list[str]:
+    """Give the ids of the calls that messages ask for."""
+    return [
+        str(call["id"])
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in (*message.tool_calls, *message.invalid_tool_calls)
+    ]
+
+
 def usage_of(message: AIMessage) -> Usage:
     """Give what a reply cost."""
     used = message.usage_metadata

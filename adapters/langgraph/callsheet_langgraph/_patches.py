@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
-from importlib.metadata import version
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -13,7 +12,7 @@ from langgraph.pregel import Pregel, _loop, _runner
 from langgraph.pregel.remote import RemoteGraph
 from langsmith import utils as langsmith
 
-from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
+from callsheet.adapters import Patch, PatchSet, SupportedFramework, active_scope
 from callsheet_langgraph import (
     _model_overrides,
     _models,
@@ -29,7 +28,7 @@ from callsheet_langgraph._direct_calls import FunctionSlot
 from callsheet_langgraph._isolation import CacheSlot, SaverSlot
 from callsheet_langgraph._subclasses import watching
 
-FLOOR = (1, 0, 0)
+FRAMEWORK = SupportedFramework("callsheet-langgraph", {"langgraph": "1.0.0", "langchain-core": "1.0.0"})
 
 
 def patches() -> Iterator[Patch]:
@@ -38,7 +37,7 @@ def patches() -> Iterator[Patch]:
     Raises:
         UnsupportedFrameworkError: The installed framework is older than the floor, or built differently.
     """
-    _check_versions()
+    FRAMEWORK.check_versions()
     yield _patch(BaseTool, "run", _tools.answered_run)
     yield _patch(BaseTool, "arun", _tools.answered_arun)
     yield from _overrides.patches()
@@ -96,24 +95,8 @@ def _untraced(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _patch(owner: Any, name: str, replace: Callable[[Any], Any]) -> Patch:
     if not callable(vars(owner).get(name)):
-        raise _unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
+        raise FRAMEWORK.unsupported(f"{getattr(owner, '__qualname__', owner.__name__)}.{name} is not there")
     return Patch(owner, name, replace)
-
-
-def _check_versions() -> None:
-    for name in ("langgraph", "langchain-core"):
-        numbers = tuple(int(part) for part in version(name).split(".")[:3] if part.isdigit())
-        if numbers < FLOOR:
-            raise _unsupported(f"{name} is older than that")
-
-
-def _unsupported(why: str) -> UnsupportedFrameworkError:
-    floor = ".".join(map(str, FLOOR))
-    found = ", ".join(f"{name} {version(name)}" for name in ("langgraph", "langchain-core"))
-    return UnsupportedFrameworkError(
-        f"callsheet-langgraph supports langgraph and langchain-core {floor} or later, found {found}: {why}. "
-        f'Run: pip install -U "langgraph>={floor}" "langchain-core>={floor}" callsheet-langgraph'
-    )
 
 
 PATCHES = PatchSet(patches)

@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from callsheet.adapters import ModelReply, ModelRequest, Scope, ScriptError, did_you_mean, listed
-from callsheet_langgraph._messages import openai_messages
+from callsheet_langgraph._messages import call_ids, openai_messages
 from callsheet_langgraph._places import Place
 from callsheet_langgraph._replies import ai_message, chunks
 from callsheet_langgraph._structured import offered_tools
@@ -110,6 +110,7 @@ class _Script:
             headers=self._headers,
             turn=self._session.current_turn,
             place=self._place.label() if self._place is not None else None,
+            call_ids=lambda: call_ids(messages),
         )
 
     def _agent(self) -> str | None:

@@ -13,9 +13,8 @@ from agents.agent import AgentBase
 from agents.mcp import server
 from agents.run import AgentRunner
 from agents.tracing import processors
-from agents.version import __version__
 
-from callsheet.adapters import Patch, PatchSet, UnsupportedFrameworkError, active_scope
+from callsheet.adapters import Patch, PatchSet, SupportedFramework, active_scope
 from callsheet_openai_agents._computers import computer_patches
 from callsheet_openai_agents._guardrails import guardrail_patches
 from callsheet_openai_agents._local_tools import local_tool_patches
@@ -26,7 +25,7 @@ from callsheet_openai_agents._runs import recorded_run, recorded_run_streamed, r
 from callsheet_openai_agents._slots import slot_patch
 from callsheet_openai_agents._tools import Invoker
 
-FLOOR = (0, 10, 4)
+FRAMEWORK = SupportedFramework("callsheet-openai-agents", {"openai-agents": "0.10.4"})
 
 
 def patches() -> Iterable[Patch]:
@@ -44,13 +43,13 @@ def patches() -> Iterable[Patch]:
         for patch in replaced:
             _check_there(patch)
     except AttributeError as error:
-        raise _unsupported(str(error)) from error
+        raise FRAMEWORK.unsupported(str(error)) from error
     return replaced
 
 
 @cache
 def replaced_in(run_loop: Any, actions: Any, executions: Any) -> tuple[Patch, ...]:
-    """Give every replacement, always the same ones: their wrappers need not be made again."""
+    """Give every replacement; the SDK is searched once."""
     return tuple(_patches(run_loop, actions, executions))
 
 
@@ -77,7 +76,7 @@ def _check_there(patch: Patch) -> None:
         patch.owner, "__dataclass_fields__", ()
     ):
         owner = getattr(patch.owner, "__qualname__", patch.owner.__name__)
-        raise _unsupported(f"{owner}.{patch.name} is not there")
+        raise FRAMEWORK.unsupported(f"{owner}.{patch.name} is not there")
 
 
 def _unexported(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,23 +94,13 @@ def _module(path: str) -> Any:
     try:
         return import_module(f"{agents.__name__}.{path}")
     except ImportError as error:
-        raise _unsupported(str(error)) from error
+        raise FRAMEWORK.unsupported(str(error)) from error
 
 
 def _check_version() -> None:
-    numbers = tuple(int(part) for part in __version__.split(".")[:3] if part.isdigit())
-    if numbers < FLOOR:
-        raise _unsupported("it is older than that")
+    FRAMEWORK.check_versions()
     if not hasattr(tool, "_FailureHandlingFunctionToolInvoker"):
-        raise _unsupported("agents.tool has no failure handling invoker")
-
-
-def _unsupported(why: str) -> UnsupportedFrameworkError:
-    floor = ".".join(map(str, FLOOR))
-    return UnsupportedFrameworkError(
-        f"callsheet-openai-agents supports openai-agents {floor} or later and found {__version__}: {why}. "
-        f'Run: pip install -U "openai-agents>={floor}" callsheet-openai-agents'
-    )
+        raise FRAMEWORK.unsupported("agents.tool has no failure handling invoker")
 
 
 PATCHES = PatchSet(patches)

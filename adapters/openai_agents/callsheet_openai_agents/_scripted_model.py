@@ -93,9 +93,6 @@ class ScriptedModel(Model):
         handoffs: Sequence[Any],
     ) -> ModelReply:
         items = given if isinstance(given, str) else list(given)
-        if not self._session.current_turn:
-            # Of two calls with one id the SDK forgets the first, and an earlier session counted alike.
-            self._session.recording.reserve(call_ids(items))
         reply = await self._session.answer_model_async(
             ModelRequest(
                 messages=lambda: messages(instructions, items),
@@ -104,6 +101,8 @@ class ScriptedModel(Model):
                 model=self.model,
                 headers=settings.extra_headers,
                 turn=self._session.current_turn,
+                # Of two calls with one id the SDK forgets the first.
+                call_ids=lambda: call_ids(items),
             )
         )
         if reply.handoff is None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from pydantic_ai import Agent, direct
@@ -15,9 +14,9 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.run import AgentRun
 from pydantic_ai.toolsets import FunctionToolset
 
-from callsheet.adapters import UnsupportedFrameworkError
+from callsheet.adapters import SupportedFramework
 
-FLOOR = (2, 0, 0)
+FRAMEWORK = SupportedFramework("callsheet-pydantic-ai", {"pydantic-ai-slim": "2.0.0"})
 _HOOKS = (
     "get_wrapper_toolset",
     "before_model_request",
@@ -36,25 +35,14 @@ _RUN_FIELDS = {
 def check_framework() -> None:
     """Look for everything of the framework's that it does not promise and the adapter builds on.
 
-    Only once: a version is read from a file, and sessions are opened often.
+    Only once: it takes long, and sessions are opened often.
 
     Raises:
         UnsupportedFrameworkError: The framework is older than the floor, or built differently.
     """
-    numbers = tuple(int(part) for part in _installed().split(".")[:3] if part.isdigit())
-    if numbers < FLOOR:
-        raise unsupported("it is older than that")
+    FRAMEWORK.check_versions()
     for missing in _missing():
-        raise unsupported(missing)
-
-
-def unsupported(why: str) -> UnsupportedFrameworkError:
-    """Give the error that names the found and the supported versions."""
-    floor = ".".join(map(str, FLOOR))
-    return UnsupportedFrameworkError(
-        f"callsheet-pydantic-ai supports pydantic-ai {floor} or later and found {_installed()}: {why}. "
-        f'Run: pip install -U "pydantic-ai-slim>={floor}" callsheet-pydantic-ai'
-    )
+        raise FRAMEWORK.unsupported(missing)
 
 
 def _missing() -> Iterator[str]:
@@ -97,7 +85,3 @@ def _probed() -> Iterator[tuple[str, bool]]:
     yield "OutputToolset.processors", bool(getattr(outputs, "processors", None))
     dynamic = agent.toolset(lambda _: None) and agent.toolsets[-1]
     yield "DynamicToolset._toolset", hasattr(dynamic, "_toolset")
-
-
-def _installed() -> str:
-    return version("pydantic-ai-slim")

@@ -36,6 +36,17 @@ def to_openai(messages: Iterable[ModelMessage], instructions: str | None = None)
     return told
 
 
+def call_ids(messages: Iterable[ModelMessage]) -> list[str]:
+    """Give the ids of the calls that messages ask for."""
+    return [
+        part.tool_call_id
+        for message in messages
+        if isinstance(message, ModelResponse)
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    ]
+
+
 def opening(prompt: Any, history: Sequence[ModelMessage] | None) -> list[TraceEntry]:
     """Give the user message a run starts from; a resumed run starts from none."""
     if prompt is not None:

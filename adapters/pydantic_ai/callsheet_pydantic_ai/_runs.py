@@ -13,7 +13,7 @@ from pydantic_ai.tools import DeferredToolRequests
 from callsheet.adapters import Session, TraceEntry, active_scope, described
 from callsheet_pydantic_ai import _mcp
 from callsheet_pydantic_ai._active_run import ActiveRun
-from callsheet_pydantic_ai._framework import unsupported
+from callsheet_pydantic_ai._framework import FRAMEWORK
 from callsheet_pydantic_ai._messages import latest_request_parts, opening
 from callsheet_pydantic_ai._models import configured, instrumented, model_name, replacement
 from callsheet_pydantic_ai._session_capability import in_the_place_of
@@ -96,7 +96,7 @@ async def _begun(
     finally:
         _preparing.reset(token)
     if active.capability is None:
-        raise unsupported("a run puts its tools together in another way")
+        raise FRAMEWORK.unsupported("a run puts its tools together in another way")
     deps = run.ctx.deps
     deps.root_capability = deps.tool_manager.root_capability = active.capability
     return run

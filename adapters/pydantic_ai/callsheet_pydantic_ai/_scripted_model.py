@@ -15,7 +15,7 @@ from pydantic_ai.settings import ModelSettings
 
 from callsheet.adapters import ModelReply, ModelRequest, ScriptError
 from callsheet_pydantic_ai._active_run import ActiveRun
-from callsheet_pydantic_ai._messages import raw_arguments, to_openai
+from callsheet_pydantic_ai._messages import call_ids, raw_arguments, to_openai
 from callsheet_pydantic_ai._replies import response
 
 # A delta is a word with the white space after it, so that the deltas joined are the text.
@@ -87,6 +87,7 @@ class ScriptedModel(Model[Any]):
             model=self._name,
             headers=(settings or {}).get("extra_headers"),
             turn=active.record.turns,
+            call_ids=lambda: call_ids(told),
         )
         with active.session.inside(active.record):
             reply = await active.session.answer_model_async(request)

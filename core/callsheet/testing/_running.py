@@ -102,6 +102,18 @@ class RunningContract(DeskContract):
         assert [call.name for call in talk.all_tool_calls] == ["search_flights"]
         assert not canary.hits
 
+    def test_calls_of_two_turns_have_ids_of_their_own(self, desk: Any, canary: Canary) -> None:
+        """A framework may take the second of two equal ids for answered."""
+        model = FakeModel(agents={"Desk": [{"tool_calls": [SEARCH]}, "DY1", {"tool_calls": [SEARCH]}, "DY2"]})
+        adapter = self.adapter_class(desk, tools=[MockTool("search_flights", response=FLIGHTS)], model=model)
+        with Conversation(adapter) as talk:
+            for message in ("A flight, please", "Another"):
+                talk.say_sync(message)
+        first, second = talk.all_tool_calls
+        assert first.id != second.id
+        assert first.response == second.response == FLIGHTS
+        assert not canary.hits
+
     @pytest.mark.parametrize("path", ["async", "sync", "stream"])
     def test_history_comes_before_the_message(self, desk: Any, path: str) -> None:
         model = FakeModel(agents={"Desk": ["done"]})

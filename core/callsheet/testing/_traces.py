@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from callsheet._errors import MockConfigError, SessionClosedError, SessionError
-from callsheet._patching import Patch, PatchSet
+from callsheet._patch import Patch
+from callsheet._patching import PatchSet
 from callsheet.testing._desk import Canary, DeskContract
 from callsheet.testing._journey import ASKED
 

@@ -138,6 +138,30 @@ def test_tool_class_defined_inside_a_session_is_answered():
     assert Late().run() == "REAL"
 
 
+def test_tool_class_that_keeps_its_definition_to_itself_is_answered_in_the_next_session():
+    class Quiet:
+        def __init_subclass__(cls, **options):
+            """Tell no other base."""
+
+    with CrewAIAdapter(crews.crew, model=FakeModel(), strict=False).session():
+        pass
+
+    class Hidden(Quiet, BaseTool):
+        name: str = "quiet"
+        description: str = "Says nothing."
+
+        def run(self) -> str:
+            HITS["quiet"] += 1
+            return "REAL"
+
+        def _run(self) -> str:
+            return self.run()
+
+    with CrewAIAdapter(crews.crew, tools=[MockTool("quiet", response="MOCK")], model=FakeModel()).session():
+        assert Hidden().run() == "MOCK"
+    assert not HITS
+
+
 def test_model_class_defined_inside_a_session_is_scripted():
     with CrewAIAdapter(crews.crew, model=FakeModel(["scripted"])).session():
 

@@ -209,6 +209,33 @@ def test_class_with_a_run_of_its_own_is_asked_about_once():
     assert call.attempts == 1
 
 
+@pytest.mark.parametrize("way", ["defined", "replaced"])
+def test_run_that_comes_to_be_unseen_between_two_sessions_is_answered(way, monkeypatch):
+    def asked(given):
+        adapter = LangGraphAdapter(loop(ToolNode([given])), tools=[MOCK], model=FakeModel([LOOKUP, "done"]))
+        (call,) = adapter.sync_invoke("?").tool_calls
+        return call.response
+
+    def run(self, tool_input, *args, **kwargs):
+        HITS["lookup"] += 1
+        return ToolMessage("REAL", tool_call_id=kwargs["tool_call_id"])
+
+    class Quiet:
+        def __init_subclass__(cls, **options):
+            """Tell no other base."""
+
+    class Usual(Own):
+        """Runs as its base does, as yet."""
+
+    assert asked(Usual()) == "mocked"
+    if way == "replaced":
+        monkeypatch.setattr(Usual, "run", run)
+        unseen = Usual()
+    else:
+        unseen = type("Unseen", (Quiet, Own), {"run": run, "__module__": __name__})()
+    assert asked(unseen) == "mocked"
+
+
 def test_class_with_a_run_of_its_own_does_not_run_when_mocked():
     own = Own()
     adapter = LangGraphAdapter(loop(ToolNode([own])), tools=[MOCK], model=FakeModel([LOOKUP, "done"]))

@@ -10,7 +10,7 @@ from agents import Agent, FunctionTool, Runner
 from agents.run import AgentRunner
 from agents.run_internal import tool_actions
 
-from callsheet import FakeModel, UnsupportedFrameworkError
+from callsheet import FakeModel, UnsupportedFrameworkError, _supported
 from callsheet_openai_agents import OpenAIAgentsAdapter, _patches
 
 
@@ -33,14 +33,14 @@ def invoke() -> None:
 
 
 def test_version_older_than_the_floor_is_refused(monkeypatch: Any) -> None:
-    monkeypatch.setattr(_patches, "__version__", "0.10.3")
+    monkeypatch.setattr(_supported, "installed", lambda _: "0.10.3")
     with refused():
         invoke()
 
 
 @pytest.mark.parametrize("version", ["0.10.4", "0.100.0", "1.0.0rc1"])
 def test_versions_from_the_floor_on_are_tried(monkeypatch: Any, version: str) -> None:
-    monkeypatch.setattr(_patches, "__version__", version)
+    monkeypatch.setattr(_supported, "installed", lambda _: version)
     invoke()
 
 

@@ -15,7 +15,7 @@ from pydantic_ai.agent import Agent as AgentClass
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.run import AgentRun
 
-from callsheet import FakeModel, MockTool, UnsupportedFrameworkError
+from callsheet import FakeModel, MockTool, UnsupportedFrameworkError, _supported
 from callsheet.adapters import PatchSet
 from callsheet_pydantic_ai import PydanticAIAdapter, _framework, _patches
 from tests.adapters.pydantic_ai.support import agent, hits, refund
@@ -36,8 +36,9 @@ def test_installed_framework_is_supported() -> None:
 
 
 def test_older_framework_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_framework, "version", lambda name: "1.99.0")
-    with pytest.raises(UnsupportedFrameworkError, match=r"2\.0\.0 or later and found 1\.99\.0: it is older"):
+    monkeypatch.setattr(_supported, "installed", lambda name: "1.99.0")
+    message = r"2\.0\.0 or later and found 1\.99\.0: pydantic-ai-slim is older"
+    with pytest.raises(UnsupportedFrameworkError, match=message):
         list(_patches.patches())
 
 
@@ -142,7 +143,7 @@ def test_module_that_moved_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_refusal_leaves_the_framework_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     before = vars(Agent)["iter"]
-    monkeypatch.setattr(_framework, "version", lambda name: "1.99.0")
+    monkeypatch.setattr(_supported, "installed", lambda name: "1.99.0")
     holder = agent()
     with pytest.raises(UnsupportedFrameworkError):
         PatchSet(_patches.patches).hold(holder)
