@@ -65,11 +65,14 @@ def apply_policies(
         actual: The calls or steps, which have a `name` and `args`.
 
     Raises:
-        ExpectationError: A policy is for a tool, or a path for an argument, that neither side has.
+        ExpectationError: A policy is for a tool, or a path for an argument, that neither side has, or an
+            override for an argument that is not expected.
     """
     if not policies:
         return list(expected), list(actual)
     for tool, policy in policies.items():
+        if not isinstance(policy, ArgPolicy):
+            raise ExpectationError(f"The policy for {tool!r} is an ArgPolicy(...), not {shown(policy)}.")
         _refuse_idle(tool, policy, expected, actual)
     return (
         [_expected(item, policies.get(item.name or "")) for item in expected],
@@ -110,11 +113,16 @@ def _actual(item: Item, policy: ArgPolicy | None) -> Item:
 
 
 def _filled_and_trimmed(args: Mapping[str, Any], policy: ArgPolicy) -> dict[str, Any]:
+    copied = _filled(args, policy)
+    for path in policy.ignore:
+        remove(copied, parse_path(path))
+    return copied
+
+
+def _filled(args: Mapping[str, Any], policy: ArgPolicy) -> dict[str, Any]:
     copied = deepcopy(dict(args))
     for path, value in policy.defaults.items():
         set_default(copied, parse_path(path), value)
-    for path in policy.ignore:
-        remove(copied, parse_path(path))
     return copied
 
 
@@ -126,12 +134,20 @@ def _refuse_idle(tool: str, policy: ArgPolicy, expected: Sequence[Expected], act
             f"{did_you_mean(tool, names)}"
         )
     named = [item for item in expected if isinstance(item, ExpectedFields) and item.name == tool]
-    everything = [item.fields.get("args") for item in named]
-    everything += [item.args for item in actual if item.name == tool]
-    for path in (*policy.ignore, *policy.overrides):
+    wanted = [_filled(args, policy) for item in named if isinstance(args := item.fields.get("args"), Mapping)]
+    made = [_filled(item.args, policy) for item in actual if item.name == tool and item.args is not None]
+    everything = [*wanted, *made]
+    for path in (*policy.ignore, *policy.overrides, *policy.defaults):
         if not any(places(args, parse_path(path)) for args in everything):
-            keys = {str(key) for args in everything if isinstance(args, Mapping) for key in args}
+            keys = {str(key) for args in everything for key in args}
             raise ExpectationError(
                 f"The path {path!r} matches no argument of {tool!r}; its arguments: {listed(sorted(keys))}."
                 f"{did_you_mean(str(parse_path(path)[0]), keys)}"
+            )
+    for path in policy.overrides:
+        # It stands in an expected value's place; where there is none, nothing would be compared.
+        if not any(places(args, parse_path(path)) for args in wanted):
+            raise ExpectationError(
+                f"The override of {path!r} replaces no expected argument of {tool!r}. "
+                f"Expect its args, with any value there: {{'name': {tool!r}, 'args': {{...}}}}."
             )

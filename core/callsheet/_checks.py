@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
+from callsheet._equality import equal
 from callsheet._errors import UnknownToolError, VacuousAssertionWarning
 from callsheet._expected import Expected
 from callsheet._subject import Subject, calls_of, known_tools_of, trace_of
@@ -21,8 +23,8 @@ def check_mentioned_tools(result: Subject, expected: Iterable[Expected]) -> None
     check_known_tools(result, (name for item in expected for name in item.mentioned_tools()))
 
 
-def check_known_tools(result: Subject, names: Iterable[str]) -> None:
-    """Raise for a name that is neither a tool of the agent nor among the calls it made.
+def check_known_tools(result: Subject, names: Iterable[Any]) -> None:
+    """Raise for a name, or a matcher for names, of no tool of the agent and of no call it made.
 
     Raises:
         UnknownToolError: Whoever ran the agent recorded its tools, and the name is not one of them.
@@ -33,7 +35,8 @@ def check_known_tools(result: Subject, names: Iterable[str]) -> None:
         return
     everything = {*known, *(call.name for call in calls_of(result))}
     for name in names:
-        if name not in everything:
+        there = name in everything if isinstance(name, str) else any(equal(name, each) for each in everything)
+        if not there:
             raise UnknownToolError(
                 f"The agent has no tool {name!r}, so this assertion is about nothing; "
                 f"its tools: {listed(sorted(known))}.{did_you_mean(name, everything)}"

@@ -15,6 +15,7 @@ _MOST_VALUES = 5_000
 _LONGEST_SIDE = 60
 # deepdiff 9.1 fails on keys of bytes and on sets of values it can't hash; the values differ all the same.
 _DEEPDIFF_FAILURES = (AttributeError, KeyError, NotImplementedError, RecursionError, TypeError, ValueError)
+_TEXTS = (str, bytes, bytearray)
 
 Path = Sequence[Any]
 
@@ -45,8 +46,14 @@ class _OurEquality:
     def match(self, level: Any) -> bool:  # noqa: ARG002 (deepdiff names them)
         return True
 
-    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:  # noqa: ARG002
-        return equal(level.t1, level.t2)
+    def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
+        if equal(level.t1, level.t2):
+            return True
+        if isinstance(level.t1, _TEXTS) and isinstance(level.t2, _TEXTS):
+            # deepdiff would compare texts of several lines by line, which takes the square of their number.
+            diff_instance.custom_report_result("values_changed", level)
+            return True
+        return False
 
     def normalize_value_for_hashing(self, parent: Any, value: Any) -> Any:  # noqa: ARG002
         return value
@@ -58,8 +65,13 @@ def _changes(old: Any, new: Any) -> list[str]:
     found = DeepDiff(old, new, view="tree", custom_operators=[_OurEquality()], threshold_to_diff_deeper=0)
     levels = [(kind, level) for kind, group in found.items() for level in group]
     paths = [_path(level) for _, level in levels]
-    order = sorted(range(len(levels)), key=lambda k: [_sortable(part) for part in paths[k]])
-    return [_line(levels[k][0], paths[k], levels[k][1]) for k in order]
+    lines = [_line(kind, path, level) for (kind, level), path in zip(levels, paths, strict=True)]
+
+    def place(k: int) -> tuple[list[tuple[int, int, str]], str]:
+        # The items of a set come in another order in every process.
+        return [_sortable(part) for part in paths[k]], lines[k] if levels[k][0].startswith("set_item") else ""
+
+    return [lines[k] for k in sorted(range(len(levels)), key=place)]
 
 
 def _path(level: Any) -> list[Any]:

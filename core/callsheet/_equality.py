@@ -7,7 +7,7 @@ that defines its own `__eq__` (a matcher of any library) decides for itself, on 
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, UserDict
+from collections import Counter, OrderedDict, UserDict, UserList, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
@@ -151,7 +151,7 @@ def _compare(left: Any, right: Any) -> bool | Pairs:
             return _same_number(left, right)
         case "mapping":
             return _mapping_pairs(left, right)
-        case "list" | "tuple":
+        case "list" | "tuple" | "UserList" | "deque":
             return len(left) == len(right) and list(zip(left, right, strict=True))
         case "set":
             return _same_set(left, right)
@@ -186,7 +186,7 @@ def _classified(cls: type) -> str:
             return name
     if is_dataclass(cls) and _has_no_equality_of_its_own(cls):
         return "dataclass"
-    if hasattr(cls, "model_fields") and equality.__module__ == "pydantic.main":
+    if hasattr(cls, "model_fields") and equality.__module__ in ("pydantic.main", "pydantic.root_model"):
         return "pydantic"
     if hasattr(cls, "__array__") and hasattr(cls, "tolist") and hasattr(cls, "shape"):
         return "array"
@@ -197,6 +197,8 @@ _BUILTIN_KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("str", (str,)),
     ("bytes", (bytes, bytearray)),
     ("list", (list,)),
+    ("UserList", (UserList,)),
+    ("deque", (deque,)),
     ("tuple", (tuple,)),
     ("set", (set, frozenset)),
 )
@@ -209,7 +211,10 @@ def _has_no_equality_of_its_own(cls: type) -> bool:
 
 
 def _model_state(model: Any) -> tuple[Any, Any, Any]:
-    return model.__dict__, model.__pydantic_extra__, model.__pydantic_private__
+    # A cached property is kept among the fields once it was asked for.
+    known = type(model).model_fields
+    values = {name: value for name, value in model.__dict__.items() if name in known}
+    return values, model.__pydantic_extra__, model.__pydantic_private__
 
 
 def _same_number(left: Any, right: Any) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from callsheet._equality import UnfreezableError, decides_equality, equal, freeze
 from callsheet._errors import ExpectationError
 from callsheet._showing import shown
 from callsheet._suggest import did_you_mean, listed
-from callsheet._values import ToolCall, TraceEntry
+from callsheet._values import Role, ToolCall, TraceEntry
 
 _CALL_FIELDS = ("name", "args", "response", "error", "agent")
+_ROLES = get_args(Role)
 _STEP_FIELDS = ("role", "content", "name", "args", "agent")
 
 
@@ -29,9 +30,12 @@ class ExpectedFields:
         name = self.fields.get("name")
         return name if isinstance(name, str) else None
 
-    def mentioned_tools(self) -> list[str]:
-        """Give the tool name, when it is written out."""
-        return [] if self.name is None else [self.name]
+    def mentioned_tools(self) -> list[Any]:
+        """Give the tool name, or its matcher; each name of a choice."""
+        name = self.fields.get("name")
+        if name is None:
+            return []
+        return list(getattr(name, "options", [name])) if decides_equality(name) else [name]
 
     @property
     def role(self) -> str | None:
@@ -74,8 +78,8 @@ class ExpectedMatcher:
         name = getattr(self.source, "tool_name", None)
         return name if isinstance(name, str) else None
 
-    def mentioned_tools(self) -> list[str]:
-        """Give the names of the tools the matcher speaks of."""
+    def mentioned_tools(self) -> list[Any]:
+        """Give the names, or matchers for names, of the tools the matcher speaks of."""
         mentioned = getattr(self.source, "mentioned_tools", None)
         return mentioned() if callable(mentioned) else []
 
@@ -130,7 +134,7 @@ def expected_call(item: Any) -> Expected:
     if isinstance(item, Mapping):
         return _from_mapping(item, _CALL_FIELDS, "name")
     if decides_equality(item):
-        return ExpectedMatcher(item)
+        return _from_matcher(item)
     raise ExpectationError(
         f"An expected tool call is a name, a {{'name', 'args'}} dict, a ToolCall or a matcher, "
         f"not {shown(item)}."
@@ -144,9 +148,14 @@ def _expected_step(item: Any) -> Expected:
         normalized = item.normalized()
         return ExpectedFields(item, {key: value for key, value in normalized.items() if value is not None})
     if isinstance(item, Mapping):
+        role = item.get("role")
+        if isinstance(role, str) and role not in _ROLES:
+            raise ExpectationError(
+                f"No step has the role {shown(role)}; roles: {listed(_ROLES)}.{did_you_mean(role, _ROLES)}"
+            )
         return _from_mapping(item, _STEP_FIELDS, "role")
     if decides_equality(item):
-        return ExpectedMatcher(item)
+        return _from_matcher(item)
     raise ExpectationError(
         f"An expected step is a dict of {listed(_STEP_FIELDS)}, a ToolCall or a matcher, not {shown(item)}."
     )
@@ -156,6 +165,11 @@ def _read(items: Any, read_one: Callable[[Any], Expected]) -> list[Expected]:
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise ExpectationError(
             f"Expected a list, got {type(items).__name__} {shown(items)}. Put it in brackets."
+        )
+    if isinstance(items, set | frozenset):
+        raise ExpectationError(
+            f"Expected a list, got {type(items).__name__} {shown(items)}, which has another order in every "
+            "process and nothing twice. Write a list; strict_order=False compares it in any order."
         )
     return [read_one(item) for item in items]
 
@@ -169,7 +183,25 @@ def _from_mapping(item: Mapping[str, Any], allowed: Sequence[str], required: str
             )
     if required not in item:
         raise ExpectationError(f"No {required!r} in {shown(dict(item))}; give at least that.")
+    for field, kind in (("name", str), ("args", Mapping)):
+        value = item.get(field)
+        # A step need not be a tool's; a call always has both.
+        left_open = field not in item or (value is None and required == "role")
+        if not left_open and not isinstance(value, kind) and not decides_equality(value):
+            wanted = "a text" if kind is str else "a mapping"
+            raise ExpectationError(f"The {field} of {shown(dict(item))} is neither {wanted} nor a matcher.")
     return ExpectedFields(item, {field: item[field] for field in allowed if field in item})
+
+
+def _from_matcher(matcher: Any) -> ExpectedMatcher:
+    find = getattr(matcher, "not_a_call", None)
+    part = find() if callable(find) else None
+    if part is not None:
+        raise ExpectationError(
+            f"{shown(part)} is about a value, so no tool call would ever match it. "
+            "Write Called(name, ...), in which the name and each argument may be a matcher."
+        )
+    return ExpectedMatcher(matcher)
 
 
 def _key(fields: Iterable[str], values: Iterable[Any]) -> Any:

@@ -114,9 +114,9 @@ def failure_text(
 
 def names_text(calls: Sequence[ToolCall]) -> str:
     """Give the names of the calls made, in order, as many as fit."""
-    names = [call.name for call in calls]
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{names[:_MOST_NAMES]}{more}"
+    names = [shortened(call.name) for call in calls[:_MOST_NAMES]]
+    more = f" and {len(calls) - _MOST_NAMES} more" if len(calls) > _MOST_NAMES else ""
+    return f"{names}{more}"
 
 
 def _tally(expected: Sequence[Expected], actual: Sequence[Any]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from callsheet._equality import equal
+from callsheet._equality import decides_equality, equal
 from callsheet._order_pattern import Pattern
 from callsheet._values import ToolCall
 
@@ -31,9 +31,19 @@ class Matcher(ABC):
         """Give a tool call the matcher accepts, where one can be written down, for failure texts."""
         return None
 
-    def mentioned_tools(self) -> list[str]:
-        """Give the names of the tools it speaks of; an assertion refuses those the agent does not have."""
+    def mentioned_tools(self) -> list[Any]:
+        """Give the names, or matchers for names, of the tools it speaks of.
+
+        An assertion refuses those that the agent does not have.
+        """
         return []
+
+    def not_a_call(self) -> Any:
+        """Give the part of it that no tool call can equal, or None.
+
+        Where a call is expected, such a part would never match, and under `Never` always pass.
+        """
+        return None
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -64,9 +74,13 @@ class AllOf(Matcher):
         """Say whether both sides accept a value."""
         return equal(self.left, actual) and equal(self.right, actual)
 
-    def mentioned_tools(self) -> list[str]:
+    def mentioned_tools(self) -> list[Any]:
         """Give the tools that either side speaks of."""
         return _mentioned_in(self.left) + _mentioned_in(self.right)
+
+    def not_a_call(self) -> Any:
+        """Give the part of either side that no call can equal."""
+        return first_not_a_call(self.left, self.right)
 
     @property
     def tool_name(self) -> Any:
@@ -88,9 +102,13 @@ class AnyOf(Matcher):
         """Say whether either side accepts a value."""
         return equal(self.left, actual) or equal(self.right, actual)
 
-    def mentioned_tools(self) -> list[str]:
+    def mentioned_tools(self) -> list[Any]:
         """Give the tools that either side speaks of."""
         return _mentioned_in(self.left) + _mentioned_in(self.right)
+
+    def not_a_call(self) -> Any:
+        """Give the part of either side that no call can equal."""
+        return first_not_a_call(self.left, self.right)
 
     def __repr__(self) -> str:
         return f"{self.left!r} | {_operand(self.right, AnyOf)}"
@@ -106,15 +124,31 @@ class Not(Matcher):
         """Say whether the inner matcher refuses a value."""
         return not equal(self.inner, actual)
 
-    def mentioned_tools(self) -> list[str]:
+    def mentioned_tools(self) -> list[Any]:
         """Give the tools that the inner matcher speaks of."""
         return _mentioned_in(self.inner)
+
+    def not_a_call(self) -> Any:
+        """Give the part of the inner matcher that no call can equal."""
+        return first_not_a_call(self.inner)
 
     def __repr__(self) -> str:
         return f"~{_operand(self.inner, AnyOf, AllOf)}"
 
 
-def _mentioned_in(matcher: Any) -> list[str]:
+def first_not_a_call(*parts: Any) -> Any:
+    """Give the first of these parts that no tool call can equal, or None; other libraries' are not known."""
+    for part in parts:
+        if isinstance(part, Matcher):
+            inner = part.not_a_call()
+        else:
+            inner = None if isinstance(part, ToolCall) or decides_equality(part) else part
+        if inner is not None:
+            return inner
+    return None
+
+
+def _mentioned_in(matcher: Any) -> list[Any]:
     return matcher.mentioned_tools() if isinstance(matcher, Matcher) else []
 
 

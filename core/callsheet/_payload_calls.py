@@ -32,7 +32,18 @@ def calls_from(source: Any) -> list[ToolCall]:
 
 
 def _is_call(item: Any) -> bool:
-    return isinstance(item, Mapping) and any(key in item for key in ("name", "toolName", "function"))
+    """Say whether an item is surely a call: definitions, answers and messages may have a tool's name."""
+    if not isinstance(item, Mapping) or not any(key in item for key in ("name", "toolName", "function")):
+        return False
+    described = item.get("function")
+    is_definition = any(
+        key in each
+        for each in (item, described)
+        if isinstance(each, Mapping)
+        for key in ("parameters", "input_schema", "inputSchema")
+    )
+    is_answer = str(item.get("type")).endswith(("-result", "-error"))
+    return not (is_definition or is_answer or "role" in item)
 
 
 def _call(item: Mapping[str, Any]) -> ToolCall:

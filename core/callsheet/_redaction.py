@@ -103,8 +103,10 @@ class _Redactor:
         if isinstance(value, tuple):
             return self._tuple(value, secret=secret, depth=depth)
         if isinstance(value, AbstractSet):
-            kind = set if isinstance(value, set) else frozenset
-            return kind(self._items(value, secret=secret, depth=depth))
+            items = self._items(value, secret=secret, depth=depth)
+            if self._opens_dataclasses:
+                return set(items) if isinstance(value, set) else frozenset(items)
+            return _ShownSet(items) if isinstance(value, set) else _ShownFrozenset(items)
         return self._mask(repr(value)) if secret and self._masks_objects else value
 
     def _tuple(self, value: tuple[Any, ...], *, secret: bool, depth: int) -> Any:
@@ -140,6 +142,26 @@ class _Redactor:
         first = [self.copy(item, secret=secret, depth=depth) for item in items[:1]]
         hidden = secret or (isinstance(values, (list, tuple)) and begins_with_secret_name(values))
         return first + [self.copy(item, secret=hidden, depth=depth) for item in items[1:]]
+
+
+class _ShownSet(set[Any]):
+    """A set whose repr is the same in every process, whatever the hash seed."""
+
+    def __repr__(self) -> str:
+        return _sorted_repr(self) if self else "set()"
+
+
+class _ShownFrozenset(frozenset[Any]):
+    """The same for a frozenset."""
+
+    def __repr__(self) -> str:
+        return f"frozenset({_sorted_repr(self) if self else ''})"
+
+
+def _sorted_repr(items: AbstractSet[Any]) -> str:
+    # Sets are ordered by inclusion, so that sorting mixed values by themselves may not sort them.
+    keys = [(0, item, "") if type(item) is int else (1, 0, repr(item)) for item in items]
+    return f"{{{', '.join(text or repr(number) for _, number, text in sorted(keys))}}}"
 
 
 def begins_with_secret_name(items: list[Any] | tuple[Any, ...]) -> bool:

@@ -14,6 +14,7 @@ from callsheet._steps import Step
 
 WIDTH = 76  # pytest puts "E   " before every line of an 80-column terminal
 LONGEST_CALL = 150
+_LONGEST_NAME = 100
 
 T = TypeVar("T")
 
@@ -59,9 +60,14 @@ def listed_lines(items: Iterable[T], line: Callable[[T], str], *, most: int) -> 
     return [*lines, f"  ... and {hidden} more"] if hidden else lines
 
 
+def name_text(name: Any) -> str:
+    """Give a tool's name as it is, or its repr where it would break the line; a model may write anything."""
+    return shortened(name if isinstance(name, str) and name.isprintable() else repr(name), _LONGEST_NAME)
+
+
 def call_text(name: Any, args: Any, *, limit: int = LONGEST_CALL) -> str:
     """Give a call as one would write it: `book(city='Oslo', nights=2)`."""
-    title = name if isinstance(name, str) else repr(name)
+    title = name_text(name)
     if not isinstance(args, Mapping):
         return f"{title}({shown(args, limit=limit)})"
     inside = ", ".join(f"{key}={value!r}" for key, value in redacted(args).items())
@@ -91,12 +97,12 @@ def expected_text(expected: Expected, *, limit: int = LONGEST_CALL) -> str:
 
 def _open_call_text(name: Any, args: Any, limit: int) -> str:
     if args is ...:
-        return f"{name if isinstance(name, str) else repr(name)}(...)"
+        return f"{name_text(name)}(...)"
     return call_text(name, args, limit=limit)
 
 
 def _step_text(role: Any, name: Any, args: Any, content: Any, limit: int) -> str:
-    title = role if isinstance(role, str) else repr(role)
+    title = name_text(role)
     if name is not None:
         return f"{title}: {_open_call_text(name, ... if args is None else args, limit)}"
     return f"{title}: {shown(content, limit=limit) if content is not None else '...'}"

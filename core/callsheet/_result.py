@@ -73,7 +73,8 @@ class AgentResult:
     def by_agent(self, name: str) -> Self:
         """Give what one agent did and said, as a result of its own.
 
-        Its `response` is the agent's last text. Usage is not recorded by agent and stays empty.
+        Its `response` is the agent's last text. Its `usage` is what an adapter recorded by agent
+        (`metadata["usage_by_agent"]`), and empty where none did.
 
         Args:
             name: The agent's name.
@@ -92,6 +93,7 @@ class AgentResult:
         said = [entry.content for entry in trace if entry.role == "assistant" and entry.content]
         steps: list[TraceEntry | ToolCall] = [*trace, *calls]
         replies = {(each.run, each.turn) for each in steps if each.turn is not None}
+        spent = self.metadata.get("usage_by_agent", {}).get(name, {})
         return replace(
             self,
             response=said[-1] if said else "",
@@ -100,7 +102,9 @@ class AgentResult:
             metadata={**self.metadata, "turns": len(replies)},
             output=None,
             native=None,
-            usage=Usage(),
+            usage=Usage(
+                spent.get("requests", 0), spent.get("input_tokens", 0), spent.get("output_tokens", 0)
+            ),
         )
 
     def trajectory(self) -> list[dict[str, Any]]:

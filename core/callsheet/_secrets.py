@@ -38,8 +38,13 @@ _SHAPES = [
         (["bearer"], r"\b((?i:bearer))\s+[\w.~+/=-]{6,}", rf"\1 {REDACTED}"),
         (["basic"], r"\b((?i:basic))\s+(?=\S*(?:\d|[a-z][A-Z]|=))[\w+/=-]{8,}", rf"\1 {REDACTED}"),
         (["://"], r"(?<=://)[^\s/?#\"']+@", f"{REDACTED}@"),
-        # A password that was not quoted may hold a slash; what follows a port is a path.
-        (["://"], r"(?<=://)[^\s/?#\"':@]*:(?!\d{1,5}/)[^\s?#\"']+@", f"{REDACTED}@"),
+        # A password that was not quoted may hold a slash; what follows a port is a path, and the next URL of
+        # a list is another's: looking on would take the square of the list's length.
+        (
+            ["://"],
+            r"(?<=://)[^\s/?#\"':@\[]*:(?!\d{1,5}[/,;|])(?:[^\s?#\"':]|:(?!//))+@",
+            f"{REDACTED}@",
+        ),
         (
             ["-u", "-user"],
             r"((?:^|\s)(?:-u|--(?:proxy-)?user)(?:=|\s+)[\"']?)(?!\d+:\d+\b)[^\s:\"']+:[^\s\"']+",

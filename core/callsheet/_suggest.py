@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+# Comparing two texts takes the product of their lengths, and a model may write anything as a name.
+_LONGEST = 200
+
 
 def closest(name: object, candidates: Iterable[object]) -> list[str]:
     """Give up to three candidates that look like `name`, best first; what is no text looks like nothing."""
-    if not isinstance(name, str):
+    if not isinstance(name, str) or len(name) > _LONGEST:
         return []
     from difflib import get_close_matches  # costs 3 ms to import, and only errors need it
 
     by_fold: dict[str, list[str]] = {}
     for candidate in candidates:
-        if isinstance(candidate, str):
+        if isinstance(candidate, str) and len(candidate) <= _LONGEST:
             by_fold.setdefault(candidate.casefold(), []).append(candidate)
     found = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
     return [candidate for fold in found for candidate in by_fold[fold]][:3]

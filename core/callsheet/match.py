@@ -21,7 +21,7 @@ from callsheet._arg_policy import ArgPolicy
 from callsheet._assignment import maximum_matching
 from callsheet._equality import UnfreezableError, equal, freeze
 from callsheet._errors import ExpectationError
-from callsheet._matcher import Matcher
+from callsheet._matcher import Matcher, first_not_a_call
 from callsheet._showing import shown
 from callsheet._values import ToolCall
 
@@ -84,9 +84,9 @@ class Called(Matcher):
         """Give the call with exactly the arguments given."""
         return ToolCall(self.tool_name, self.args) if isinstance(self.tool_name, str) else None
 
-    def mentioned_tools(self) -> list[str]:
-        """Give the name, when it is written out."""
-        return [self.tool_name] if isinstance(self.tool_name, str) else []
+    def mentioned_tools(self) -> list[Any]:
+        """Give the name, or its matcher; each name of a choice."""
+        return list(self.tool_name.options) if isinstance(self.tool_name, OneOf) else [self.tool_name]
 
     def __repr__(self) -> str:
         return f"Called({', '.join([repr(self.tool_name), *(f'{k}={v!r}' for k, v in self.args.items())])})"
@@ -115,6 +115,10 @@ class Partial(Matcher):
             key in actual and equal(value, actual[key]) for key, value in self.expected.items()
         )
 
+    def not_a_call(self) -> Any:
+        """Give itself: it accepts values."""
+        return self
+
     def __repr__(self) -> str:
         return f"Partial({self.expected!r})"
 
@@ -140,6 +144,10 @@ class Regex(Matcher):
     def accepts(self, actual: Any) -> bool:
         """Say whether the expression is found in a text."""
         return isinstance(actual, type(self.pattern.pattern)) and self.pattern.search(actual) is not None
+
+    def not_a_call(self) -> Any:
+        """Give itself: it accepts values."""
+        return self
 
     def __repr__(self) -> str:
         return f"Regex({self._arguments})"
@@ -207,6 +215,10 @@ class Approx(Matcher):
             return math.isfinite(distance)
         return equal(expected, actual)
 
+    def not_a_call(self) -> Any:
+        """Give itself: it accepts values."""
+        return self
+
     def __repr__(self) -> str:
         tolerances = {"rel": self.rel, "abs": self.abs}
         given = [f"{name}={value!r}" for name, value in tolerances.items() if value is not None]
@@ -232,6 +244,10 @@ class OneOf(Matcher):
     def accepts(self, actual: Any) -> bool:
         """Say whether a value equals one of the options."""
         return any(equal(option, actual) for option in self.options)
+
+    def not_a_call(self) -> Any:
+        """Give the first option that no call can equal."""
+        return first_not_a_call(*self.options)
 
     def __repr__(self) -> str:
         return f"OneOf({', '.join(map(repr, self.options))})"
@@ -262,6 +278,10 @@ class Unordered(Matcher):
             return ones == others
         pairs = maximum_matching(len(items), len(items), lambda i, j: equal(self.expected[i], items[j]))
         return len(pairs) == len(items)
+
+    def not_a_call(self) -> Any:
+        """Give itself: it accepts values."""
+        return self
 
     def __repr__(self) -> str:
         return f"Unordered({self.expected!r})"

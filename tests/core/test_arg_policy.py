@@ -90,13 +90,37 @@ def test_trajectories_take_policies_too() -> None:
         assert_trajectory(result, [{"role": "user"}, step])
 
 
-@pytest.mark.parametrize("policy", [ArgPolicy(ignore=["meta.tz"]), ArgPolicy(overrides={"cty": Anything()})])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        ArgPolicy(ignore=["meta.tz"]),
+        ArgPolicy(overrides={"cty": Anything()}),
+        ArgPolicy(defaults={"mta.v": 1}),
+    ],
+)
 def test_a_path_that_matches_nothing_is_an_error(policy: ArgPolicy) -> None:
     with pytest.raises(ExpectationError, match=r"matches no argument of 'book'.*Did you mean"):
         compare(["book"], policy)
 
 
+@pytest.mark.parametrize("expected", ["book", Called("book", city="oslo"), {"name": "book", "args": {}}])
+def test_an_override_that_nothing_is_compared_by_is_an_error(expected: Any) -> None:
+    with pytest.raises(
+        ExpectationError, match="The override of 'city' replaces no expected argument of 'book'"
+    ):
+        compare([expected], ArgPolicy(overrides={"city": Regex("rome")}))
+
+
+def test_an_override_may_be_of_what_a_default_fills_in() -> None:
+    policy = ArgPolicy(defaults={"unit": "C"}, overrides={"unit": Regex("[CF]")})
+    compare([CALL], policy, made=[ToolCall("book", {**CALL.args, "unit": "F"})])
+    with pytest.raises(AssertionError):
+        compare([CALL], policy, made=[ToolCall("book", {**CALL.args, "unit": "K"})])
+
+
 def test_a_policy_for_no_call_is_an_error() -> None:
+    with pytest.raises(ExpectationError, match=r"an ArgPolicy\(\.\.\.\), not {'ignore'"):
+        assert_tool_calls([CALL], ["book"], policies={"book": {"ignore": ["city"]}})  # type: ignore[dict-item]
     with pytest.raises(ExpectationError, match=r"The policy for 'bok' is about no call.*Did you mean 'book'"):
         assert_tool_calls([CALL], ["book"], policies={"bok": ArgPolicy()})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY
 
@@ -112,7 +113,7 @@ def test_loops() -> None:
     assert_no_loop(rounds, longest=1)
     fails(lambda: assert_no_loop([ToolCall("poll")] * 2, repeats=2), "1 call(s), 2 times")
     assert_no_loop([ToolCall("poll", {"page": n}) for n in range(50)])
-    for wrong in ({"repeats": 1}, {"longest": 0}):
+    for wrong in ({"repeats": 1}, {"longest": 0}, {"repeats": "3"}, {"repeats": 2.5}, {"longest": True}):
         with pytest.raises(ExpectationError):
             assert_no_loop(rounds, **wrong)
 
@@ -259,6 +260,10 @@ def test_the_scope_of_one_agent() -> None:
     assert refunds.agents == ["Refunds"]
     assert refunds.metadata == {"turns": 2, "known_tools": ["route", "refund"]}
     assert refunds.usage == Usage()
+    spent = {"Refunds": Usage(2, 30, 10).to_dict(), "Triage": Usage(2, 70, 10).to_dict()}
+    refunds = replace(result, metadata={**result.metadata, "usage_by_agent": spent}).by_agent("Refunds")
+    assert refunds.usage == Usage(2, 30, 10)
+    fails(lambda: assert_budget(refunds, tokens=39), "tokens: 40 > 39")
     assert AgentResult(tool_calls=result.tool_calls).by_agent("Triage").response == ""
     with pytest.raises(
         ExpectationError, match=r"No agent 'Refund' took part; agents: 'Triage', 'Refunds'.*Did you mean"
@@ -309,3 +314,16 @@ def test_long_lists_of_repeats_and_strangers_are_cut() -> None:
         assert len(lines) <= 12
         assert lines[-1].startswith("  ... and ")
         assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("answers", [[True, False], [False, True]])
+def test_one_no_of_two_parallel_confirmations_is_a_no(answers: list[bool]) -> None:
+    asked = [ToolCall("ask", response=said, turn=0, index=n) for n, said in enumerate(answers)]
+    pay = ToolCall("pay", turn=1)
+    fails(lambda: assert_confirmed([*asked, pay], "pay", by="ask"), "the last 'ask' before it answered False")
+    assert_confirmed([*asked, ToolCall("ask", response=True, turn=1), replace(pay, turn=2)], "pay", by="ask")
+
+
+def test_a_confirmation_that_was_denied_confirms_nothing() -> None:
+    asked = ToolCall("ask", response="yes", outcome="denied", turn=0)
+    fails(lambda: assert_confirmed([asked, ToolCall("pay", turn=1)], "pay", by="ask"), "was not confirmed")

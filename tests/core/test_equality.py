@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, UserDict
+from collections import OrderedDict, UserDict, UserList, deque
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import ANY
 
 import pytest
@@ -182,11 +182,12 @@ def test_bytes_and_text_are_compared_without_a_bytes_warning() -> None:
     assert not equal({b"a": 1}, {"a": 1})
 
 
-def test_pydantic_models_are_equal_by_their_fields() -> None:
+@pytest.mark.parametrize("module", ["pydantic.main", "pydantic.root_model"])
+def test_pydantic_models_are_equal_by_their_fields(module: str) -> None:
     class BaseModel:
         """Has what pydantic's base class has, as far as equality is concerned."""
 
-        model_fields: dict[str, object] = {}
+        model_fields: dict[str, object] = dict.fromkeys(("name", "size", "capital"))
         __pydantic_extra__ = None
         __pydantic_private__ = None
 
@@ -196,7 +197,7 @@ def test_pydantic_models_are_equal_by_their_fields() -> None:
         def __eq__(self, other: object) -> bool:
             return self.__dict__ == getattr(other, "__dict__", None)
 
-    BaseModel.__eq__.__module__ = "pydantic.main"
+    BaseModel.__eq__.__module__ = module
 
     class City(BaseModel):
         pass
@@ -206,7 +207,15 @@ def test_pydantic_models_are_equal_by_their_fields() -> None:
 
     assert equal(City(name="Oslo", size=math.nan), City(name="Oslo", size=float("nan")))
     assert not equal(City(capital=True), City(capital=1))
+    assert equal(City(name="Oslo", asked_for_once=1), City(name="Oslo"))
     assert not equal(City(name="Oslo"), Town(name="Oslo"))
+
+
+@pytest.mark.parametrize("kind", [deque, UserList])
+def test_other_sequences_are_equal_by_their_items(kind: Any) -> None:
+    assert equal(kind([1, math.nan]), kind([1.0, float("nan")]))
+    assert not equal(kind([1]), kind([True]))
+    assert not equal(kind([1]), [1])
 
 
 def test_arrays_are_equal_by_shape_and_elements() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from datetime import date
@@ -18,6 +20,13 @@ from callsheet import (
     AgentResult,
     ToolCall,
     TraceEntry,
+    assert_argument_flows,
+    assert_model_used,
+    assert_no_duplicate_calls,
+    assert_no_loop,
+    assert_only_tools,
+    assert_tool_args_contain,
+    assert_tool_call_count,
     assert_tool_call_order,
     assert_tool_calls,
     assert_trajectory,
@@ -194,6 +203,77 @@ def test_huge_values_are_bounded_and_no_line_is_wide(value: Any) -> None:
     )
     assert len(text) < 5_000
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_long_texts_are_not_compared_line_by_line() -> None:
+    one, other = ("\n".join(f"{end if n % 3 else n}{n}" for n in range(100_000)) for end in ("a", "b"))
+    text = text_of(
+        lambda: assert_tool_calls([ToolCall("a", {"v": one})], [{"name": "a", "args": {"v": other}}])
+    )
+    assert "arg diff: ~v: '" in text
+
+
+def test_a_name_the_model_made_up_neither_breaks_a_line_nor_floods_the_text() -> None:
+    made = [ToolCall("a\x1b[31m\n"), ToolCall("long" * 1_000_000)]
+    text = text_of(lambda: assert_tool_calls(made, ["b"]))
+    assert "\x1b" not in text
+    assert r"'a\x1b[31m\n'()" in text
+    assert len(text) < 2_000
+
+
+_SETS = """
+from callsheet import ToolCall, assert_tool_args_contain, assert_tool_calls
+from callsheet.diff import format_value_diff
+
+made = [ToolCall("a", {"v": set("abcdef") | {2, 10}, "w": frozenset("xyz")})]
+for check in (
+    lambda: assert_tool_calls(made, [{"name": "a", "args": {"v": set("defghi"), "w": frozenset()}}]),
+    lambda: assert_tool_args_contain(made, "a", {"v": {("b", 1), ("a", 2)}}),
+):
+    try:
+        check()
+    except AssertionError as failure:
+        print(failure)
+print(format_value_diff({"v": set("abc")}, {"v": set("def")}))
+"""
+
+
+def test_sets_are_shown_alike_in_every_process() -> None:
+    texts = {
+        subprocess.run(
+            [sys.executable, "-X", "utf8", "-c", _SETS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            encoding="utf-8",
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(texts) == 1
+    assert "v={2, 10, 'a', 'b', 'c', 'd', 'e', 'f'}" in texts.pop()
+
+
+LONG = "word " * 200
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        lambda: assert_only_tools([ToolCall("a")], [f"tool{n}" for n in range(10_000)]),
+        lambda: assert_no_duplicate_calls([ToolCall(LONG)] * 2),
+        lambda: assert_no_loop([ToolCall(LONG)] * 3),
+        lambda: assert_tool_args_contain([ToolCall(LONG)], LONG, {}, call_index=1),
+        lambda: assert_tool_args_contain([ToolCall(LONG)], "a", {}),
+        lambda: assert_tool_call_count([ToolCall(LONG)], 2),
+        lambda: assert_argument_flows([ToolCall("a")], "a", LONG, argument="v"),
+        lambda: assert_argument_flows([ToolCall("a", {"w": LONG})], "a", "a", argument="v"),
+        lambda: assert_model_used(AgentResult(model_used=LONG), "gpt"),
+    ],
+)
+def test_every_assertions_text_is_narrow(check: Callable[[], None]) -> None:
+    lines = text_of(check).splitlines()
+    assert max(map(len, lines)) <= 76
+    assert len(lines) <= 40
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ def test_a_secret_in_a_text(text: str, redacted: str) -> None:
         "task-1234567890 and risk-averse",
         "mail bob@example.com about https://example.com/@bob",
         "get http://localhost:8080/@scope/package",
+        "get http://[::1]:8080/@scope/package",
         "docker run -u 1000:1000 image",
         "sort -u names.txt: then --user-agent x:y",
         "the secret is out",
@@ -163,6 +164,11 @@ def test_a_secret_in_a_text(text: str, redacted: str) -> None:
 )
 def test_a_text_without_one_stays(text: str) -> None:
     assert redact_text(text) == text
+
+
+def test_a_long_list_of_urls_is_read_once_and_not_once_per_url() -> None:
+    urls = "redis://host:6379,http://a:b|" * 100_000
+    assert redact_text(urls) == urls
 
 
 def test_redacting_twice_is_redacting_once() -> None:

@@ -10,9 +10,17 @@ from typing import Any
 import pytest
 
 import callsheet
-from callsheet import AgentResult, ToolCall, TraceEntry, UnknownToolError, Usage, VacuousAssertionWarning
+from callsheet import (
+    AgentResult,
+    ExpectationError,
+    ToolCall,
+    TraceEntry,
+    UnknownToolError,
+    Usage,
+    VacuousAssertionWarning,
+)
 from callsheet import assertions as ask
-from callsheet.match import Anything, Called, Regex
+from callsheet.match import Anything, Approx, Called, OneOf, Partial, Regex, Satisfies, Unordered
 from callsheet.order import AnyOrder, InOrder, Never, Optional, Times, assert_calls
 from callsheet.unittest import AgentTestCase
 
@@ -184,7 +192,7 @@ KNOWN = AgentResult("Hi", [ToolCall("search")], metadata={"known_tools": ["searc
         call(ask.assert_tool_calls, [ToolCall("serch")]),
         call(ask.assert_tool_calls, [~Called("serch")]),
         call(ask.assert_tool_calls, [Called("search") | Called("serch")]),
-        call(ask.assert_tool_calls, [Called("serch") & Regex("x")], False),
+        call(ask.assert_tool_calls, [Called("serch") & Anything()], False),
         call(ask.assert_tool_call_order, ["serch"]),
         call(ask.assert_tool_call_order, [~Called("serch")], exact=True),
         call(ask.assert_tool_args_contain, "serch", {}),
@@ -197,6 +205,8 @@ KNOWN = AgentResult("Hi", [ToolCall("search")], metadata={"known_tools": ["searc
         call(ask.assert_argument_flows, "serch", "search", argument="x"),
         call(ask.assert_argument_flows, "search", "serch", argument="x"),
         call(assert_calls, Never("serch")),
+        call(assert_calls, Never(Called(OneOf("serch", "book")))),
+        call(assert_calls, Never({"name": OneOf("book", "serch")})),
         call(assert_calls, Never(~Called("serch"))),
         call(assert_calls, Optional(InOrder("search", "serch"))),
     ],
@@ -206,6 +216,65 @@ def test_a_tool_the_agent_does_not_have_is_an_error_and_no_pass(check: Check) ->
         check(KNOWN)
     with pytest.raises(UnknownToolError):
         check(type("Session", (), {"tool_calls": KNOWN.tool_calls, "trace": [], "result": KNOWN})())
+
+
+@pytest.mark.parametrize("name", [Regex("^serch"), ~Regex("(?s).*"), Satisfies(lambda name: name == "serch")])
+def test_a_matcher_for_names_that_accepts_no_tool_is_an_error(name: Any) -> None:
+    for item in (Called(name), {"name": name}):
+        with pytest.raises(UnknownToolError, match="its tools: 'book', 'search'"):
+            assert_calls(KNOWN, Never(item))
+    assert_calls(KNOWN, Never(Called(Regex("^boo"))))
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        Regex("^delete"),
+        OneOf("delete", "drop"),
+        Partial({"name": "delete"}),
+        Unordered(["delete"]),
+        Approx(1),
+        Called("delete") | "drop",
+        "drop" & Anything(),
+        ~Regex("^delete"),
+        OneOf(Called("delete"), {"name": "drop"}),
+        {"name": 1},
+        {"name": None},
+        {"name": "delete", "args": 1},
+        {"name": "delete", "args": None},
+    ],
+    ids=repr,
+)
+def test_what_no_call_can_equal_is_refused_where_a_call_is_expected(item: Any) -> None:
+    with pytest.raises(ExpectationError, match="about a value|neither a"):
+        assert_calls([ToolCall("delete")], Never(item))
+    with pytest.raises(ExpectationError, match="about a value|neither a"):
+        ask.assert_tool_calls([], [item])
+
+
+def test_a_choice_between_calls_is_a_call() -> None:
+    made = [ToolCall("delete", {"id": 1})]
+    ask.assert_tool_calls(made, [OneOf(Called("drop"), made[0])])
+    ask.assert_tool_calls(made, [~Called("drop") & Anything()])
+
+
+def test_a_step_of_no_role_there_is_is_refused() -> None:
+    with pytest.raises(ExpectationError, match="No step has the role 'tol'.* Did you mean 'tool'"):
+        ask.assert_trajectory(KNOWN, [{"role": "tol"}], mode="superset")
+    with pytest.raises(ExpectationError, match="about a value"):
+        ask.assert_trajectory(KNOWN, [Regex("x")], mode="superset")
+
+
+def test_a_set_is_no_list_of_expected_calls() -> None:
+    with pytest.raises(ExpectationError, match="another order in every process"):
+        ask.assert_tool_calls(KNOWN, {"search"})
+    with pytest.raises(ExpectationError, match="another order in every process"):
+        ask.assert_tool_call_order(KNOWN, frozenset({"search"}))  # type: ignore[arg-type]
+
+
+def test_a_step_of_any_tool_names_none() -> None:
+    ask.assert_trajectory(KNOWN, [{"role": "tool"}], mode="superset")
+    ask.assert_trajectory(KNOWN, [{"role": "tool", "name": None}, {"role": "tool"}], mode="superset")
 
 
 def test_validate_tools_fails_a_tool_the_agent_does_not_have() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from callsheet import UnknownFormatError, validate_tools
+from callsheet import CallsheetError, UnknownFormatError, validate_tools
 
 WANTED = {"city": "Oslo", "nights": 2}
 WRITTEN = json.dumps(WANTED)
@@ -95,3 +95,25 @@ def test_a_payload_of_no_known_format_is_an_error() -> None:
 def test_a_message_object_that_holds_calls_as_dicts_is_validated() -> None:
     message = SimpleNamespace(tool_calls=[{"name": "search", "args": WANTED, "id": "a"}])
     assert validate_tools(message, expected=["search"], validate_args={"search": WANTED})
+
+
+def test_an_answer_beside_its_call_is_no_call() -> None:
+    parts = [
+        {"type": "tool-call", "toolCallId": "1", "toolName": "search", "input": {"q": "x"}},
+        {"type": "tool-result", "toolCallId": "1", "toolName": "search", "output": "y"},
+    ]
+    assert validate_tools(parts, max_tools=1).actual_tools == ["search"]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"name": "search", "parameters": {}},
+        {"name": "search", "input_schema": {}},
+        {"type": "function", "function": {"name": "search", "parameters": {}}},
+        {"role": "tool", "name": "search", "content": "y"},
+    ],
+)
+def test_a_tools_definition_or_message_is_no_call(item: dict[str, Any]) -> None:
+    with pytest.raises(CallsheetError):
+        validate_tools([item], expected=["search"])

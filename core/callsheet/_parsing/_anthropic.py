@@ -47,6 +47,7 @@ class Messages:
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._drafts: dict[str, CallDraft] = {}
+        self._moved: dict[int, int] = {}
         self._usage: dict[str, object] = {}
 
     def feed(self, event: Data) -> bool:
@@ -70,7 +71,7 @@ class Messages:
 
     def _read_message(self, message: Data) -> None:
         self._transcript.begin_turn()
-        self._usage = {}
+        self._usage, self._moved = {}, {}
         self._transcript.identify(model=text(message, "model"), response_id=text(message, "id"))
         self._transcript.reply().text.add(message.get("content"))
         for position, block in enumerate(mappings(message, "content")):
@@ -97,10 +98,16 @@ class Messages:
 
     def _read_block_event(self, event: Data) -> None:
         reply = self._transcript.reply()
-        position = integer(event.get("index")) or 0
+        index = integer(event.get("index")) or 0
+        block = mapping(event, "content_block")
+        position = self._moved.get(index, index)
+        known = reply.call(position).id if reply.has_call(position) else None
+        if text(block, "type") in _CALL_BLOCKS and known not in (None, text(block, "id")):
+            # A proxy that gives an index twice must not make the second call take the first one's place.
+            position = self._moved[index] = reply.next_position
         delta = mapping(event, "delta")
         if event.get("type") == "content_block_start":
-            self._read_block(mapping(event, "content_block"), position)
+            self._read_block(block, position)
         elif event.get("type") == "content_block_stop":
             if reply.has_call(position):
                 reply.call(position).closed = True

@@ -172,6 +172,11 @@ class Reply:
         """Tell whether there is a call at a position."""
         return position in self._drafts
 
+    @property
+    def next_position(self) -> int:
+        """The first position after all calls."""
+        return self._next
+
     def call(self, position: int | None = None) -> CallDraft:
         """Give the call at a position, a new one where there is none; without a position, a new last one."""
         if position is None:

@@ -161,9 +161,8 @@ def assert_tool_args_contain(
         title = f"Tool '{tool}' was never called.{did_you_mean(tool, {call.name for call in actual})}"
         raise AssertionError(narrowed([title, f"  Actual calls: {names_text(actual)}"]))
     if not -len(calls) <= call_index < len(calls):
-        raise AssertionError(
-            f"Tool '{tool}' was called {len(calls)} time(s), but call_index={call_index} was asked for."
-        )
+        text = f"Tool '{tool}' was called {len(calls)} time(s), but call_index={call_index} was asked for."
+        raise AssertionError(narrowed([text]))
     args = calls[call_index].args
     missing = [key for key in partial if key not in args]
     wrong = [key for key in partial if key in args and not equal(partial[key], args[key])]

@@ -8,13 +8,14 @@ from typing import Any
 from callsheet._checks import check_known_tools, warn_if_vacuous
 from callsheet._equality import UnfreezableError, equal, freeze
 from callsheet._errors import ExpectationError
-from callsheet._rendering import call_text, listed_lines
+from callsheet._rendering import call_text, listed_lines, narrowed
 from callsheet._showing import shown
 from callsheet._subject import Subject, calls_of
 from callsheet._suggest import listed
 from callsheet._values import ToolCall
 
 _MOST_SHOWN = 10
+_MOST_NAMES = 20
 _LONGEST_CALL = 48
 _FEWEST_ROUNDS = 2
 
@@ -47,7 +48,7 @@ def assert_no_duplicate_calls(result: Subject, *, allow: Collection[str] = (), s
             lambda each: f"  [{each[0]}] repeats [{each[1]}]: {_shown(calls[each[0]])}",
             most=_MOST_SHOWN,
         )
-        raise AssertionError("\n".join([title, *lines]))
+        raise AssertionError(narrowed([title, *lines]))
     if not calls:
         warn_if_vacuous(result, "assert_no_duplicate_calls(result)", strict=strict)
 
@@ -65,8 +66,11 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10, stri
         AssertionError: It did.
     """
     __tracebackhide__ = True
-    if repeats < _FEWEST_ROUNDS or longest < 1:
-        raise ExpectationError(f"A loop has 2 or more rounds of 1 or more calls, not {repeats} of {longest}.")
+    counts = all(isinstance(number, int) and not isinstance(number, bool) for number in (repeats, longest))
+    if not counts or repeats < _FEWEST_ROUNDS or longest < 1:
+        raise ExpectationError(
+            f"A loop has 2 or more rounds of 1 or more calls, not {shown(repeats)} of {shown(longest)}."
+        )
     calls = calls_of(result)
     numbers: dict[Any, int] = {}
     keys = [None if key is None else numbers.setdefault(key, len(numbers)) for key in map(_key, calls)]
@@ -85,7 +89,7 @@ def assert_no_loop(result: Subject, *, repeats: int = 3, longest: int = 10, stri
                     most=_MOST_SHOWN,
                 )
                 title = f"The agent loops: {length} call(s), {repeats} times in a row from [{start}]:"
-                raise AssertionError("\n".join([title, *lines]))
+                raise AssertionError(narrowed([title, *lines]))
     if not calls:
         warn_if_vacuous(result, "assert_no_loop(result)", strict=strict)
 
@@ -109,9 +113,11 @@ def assert_only_tools(result: Subject, allowed: Iterable[str], *, strict: bool =
     calls = calls_of(result)
     others = [(position, call) for position, call in enumerate(calls) if call.name not in names]
     if others:
-        title = f"{len(others)} call(s) of tools that are not allowed; allowed: {listed(names)}."
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        allowed_names = f"{listed(names[:_MOST_NAMES])}{more}"
+        title = f"{len(others)} call(s) of tools that are not allowed; allowed: {allowed_names}."
         lines = listed_lines(others, lambda each: f"  [{each[0]}] {_shown(each[1])}", most=_MOST_SHOWN)
-        raise AssertionError("\n".join([title, *lines]))
+        raise AssertionError(narrowed([title, *lines]))
     if not calls:
         warn_if_vacuous(result, "assert_only_tools(result, ...)", strict=strict)
 

@@ -30,7 +30,7 @@ def assert_confirmed(
         result: An `AgentResult`, a session, or a list of `ToolCall`.
         action: The tool that needs confirmation.
         by: The tool that asks for it. A confirmation in the same batch as the action is none: the model
-            had not seen its answer.
+            had not seen its answer. Of several in one batch, all have to say yes.
         answer: What the confirmation has to answer, or a matcher for it.
         strict: Whether an empty trajectory, in which nothing happened at all, fails instead of warning.
 
@@ -46,7 +46,10 @@ def assert_confirmed(
         for call in batch:
             if call.name == action and not _says_yes(latest, answer):
                 raise AssertionError(narrowed([_unconfirmed(call, latest, batch, by)]))
-        latest = next((call for call in reversed(batch) if call.name == by), latest)
+        asked = [call for call in batch if call.name == by]
+        # Of parallel answers none is the last, so one no is a no.
+        refused = (call for call in asked if not _says_yes(call, answer))
+        latest = next(refused, asked[-1] if asked else latest)
     if not calls:
         warn_if_vacuous(result, f"assert_confirmed(result, {action!r}, by={by!r})", strict=strict)
 
@@ -74,7 +77,7 @@ def assert_argument_flows(
     calls = calls_of(result)
     if not any(call.name == target for call in calls):
         names = {call.name for call in calls}
-        raise AssertionError(f"Tool {target!r} was never called.{did_you_mean(target, names)}")
+        raise AssertionError(narrowed([f"Tool {target!r} was never called.{did_you_mean(target, names)}"]))
     answered = _Answers()
     for batch in group_batches(calls):
         for call in batch:
@@ -122,7 +125,9 @@ _MOST_SHOWN = 20
 
 
 def _says_yes(confirmation: ToolCall | None, answer: Any) -> bool:
-    return confirmation is not None and confirmation.error is None and equal(answer, confirmation.response)
+    if confirmation is None or confirmation.error is not None or confirmation.outcome != "success":
+        return False
+    return equal(answer, confirmation.response)
 
 
 def _unconfirmed(call: ToolCall, latest: ToolCall | None, batch: Sequence[ToolCall], by: str) -> str:
@@ -141,7 +146,8 @@ def _refuse_invented(
 ) -> None:
     __tracebackhide__ = True
     if not values:
-        raise AssertionError(f"{call_text(call.name, call.args)} has no argument {argument!r}.")
+        text = f"{call_text(call.name, call.args)} has no argument {argument!r}."
+        raise AssertionError(narrowed([text]))
     for value in values:
         if value not in answered:
             given = f"{argument}={shown_under(argument, value)}"

@@ -91,5 +91,5 @@ def assert_model_used(result: Subject, expected: Any, *, strict: bool = False) -
     whole = result_of(result)
     actual = whole.model_used
     if not equal(expected, actual):
-        raise AssertionError(f"Expected model {shown(expected)}, got {shown(actual)}.")
+        raise AssertionError(narrowed([f"Expected model {shown(expected)}, got {shown(actual)}."]))
     warn_if_vacuous(whole, "assert_model_used(result, ...)", strict=strict)

@@ -249,3 +249,22 @@ def test_odd_members_are_passed_over() -> None:
     )
     assert (result.response, result.tool_calls, result.usage) == ("", [], Usage(1))
     assert parse_stream([{"type": "content_block_delta", "index": "x", "delta": None}]).response == ""
+
+
+def test_a_second_call_at_the_same_index_does_not_replace_the_first(sse: Sse) -> None:
+    events = [
+        {"type": "message_start", "message": message(stop_reason=None)},
+        start(0, tool_use("a")),
+        start(0, tool_use("a")),
+        delta(0, "input_json_delta", partial_json='{"n": 1}'),
+        stop(0),
+        start(0, tool_use("b")),
+        delta(0, "input_json_delta", partial_json='{"n": '),
+        start(1, tool_use("c")),
+        delta(0, "input_json_delta", partial_json="2}"),
+        delta(1, "input_json_delta", partial_json='{"n": 3}'),
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    ]
+    calls = parse_stream(sse(*events)).tool_calls
+    assert [(call.id, call.args) for call in calls] == [("a", {"n": 1}), ("b", {"n": 2}), ("c", {"n": 3})]
