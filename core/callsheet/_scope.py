@@ -23,7 +23,8 @@ class Scope:
         run: The agent run, or None outside of every run.
         call: The tool call that is being answered, or None outside of every call.
         place: An adapter's own: where in the framework's structure the code stands. Kept in the scope, it
-            reaches the threads and pools the session reaches.
+            reaches the threads and pools the session reaches. One that has a `branch()` gives by it the
+            place of work that is handed to one of them, which runs at random.
     """
 
     session: Session
@@ -32,8 +33,14 @@ class Scope:
     place: Any = None
 
 
+def _branched(scope: Scope) -> Scope:
+    branch = getattr(scope.place, "branch", None)
+    place = scope.place if branch is None else branch()
+    return scope if place is scope.place else Scope(scope.session, scope.run, scope.call, place)
+
+
 SCOPE: ContextVar[Scope | None] = ContextVar("callsheet_scope", default=None)
-carried(SCOPE)
+carried(SCOPE, _branched)
 
 
 # Sessions that are open now, for code that no context variable reaches.

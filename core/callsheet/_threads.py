@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context, ContextVar
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any
@@ -26,15 +27,22 @@ _Values = list[tuple[ContextVar[Any], Any]]
 
 _ABSENT = object()
 _defaults: dict[ContextVar[Any], Any] = {}
+_branched: dict[ContextVar[Any], Callable[[Any], Any]] = {}
 
 
-def carried(var: ContextVar[Any]) -> None:
+def carried(var: ContextVar[Any], branched: Callable[[Any], Any] | None = None) -> None:
     """Register a variable that threads and pools take over from the code that starts them.
+
+    Args:
+        var: The variable.
+        branched: Gives, of the value where work is handed over, the one the work is to have.
 
     Raises:
         LookupError: If the variable has no default; without one it can not be cleared.
     """
     _defaults[var] = Context().run(var.get)
+    if branched is not None:
+        _branched[var] = branched
 
 
 @cache
@@ -54,7 +62,7 @@ thread_patches = PatchSet(_patches)
 def _carrying_start(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
     @wraps(original)
     def start(self: threading.Thread) -> None:
-        values = _current_values()
+        values = _branches(_current_values())
         if not values:
             return original(self)
         attributes = vars(self)
@@ -89,9 +97,13 @@ def _carrying_submit(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, fn, *args, **kwargs)
         # A worker born here outlives the caller and must not take the values over.
         with _Assigned([(var, _defaults[var]) for var, _ in values]):
-            if _brings_along(fn, values) or _runs_in_another_interpreter(self):
+            branches = _branches(values)
+            context = _brought_along(fn, values)
+            if context is not None:
+                _set_in(context, values, branches)
+            if context is not None or _runs_in_another_interpreter(self):
                 return original(self, fn, *args, **kwargs)
-            return original(self, partial(_run_assigned, values, fn), *args, **kwargs)
+            return original(self, partial(_run_assigned, branches, fn), *args, **kwargs)
 
     return submit
 
@@ -103,6 +115,18 @@ def _current_values() -> _Values:
         if value is not default:
             values.append((var, value))
     return values
+
+
+def _branches(values: _Values) -> _Values:
+    return [(var, _branched[var](value) if var in _branched else value) for var, value in values]
+
+
+def _set_in(context: Context, values: _Values, branches: _Values) -> None:
+    for (var, value), (_, branch) in zip(values, branches, strict=True):
+        if branch is not value:
+            # Work that shares its context with work that runs already stands where that stands.
+            with suppress(RuntimeError):
+                context.run(var.set, branch)
 
 
 class _Assigned:
@@ -129,16 +153,18 @@ def _run_assigned(values: _Values, fn: Callable[..., Any], /, *args: Any, **kwar
         return fn(*args, **kwargs)
 
 
-def _brings_along(fn: Any, values: _Values) -> bool:
-    """Say whether work runs in a context of its own that has the values already, as asyncio gives it."""
+def _brought_along(fn: Any, values: _Values) -> Context | None:
+    """Give the context of its own that work runs in, as asyncio gives it, if that has the values already."""
     while isinstance(fn, partial):
         fn = fn.func
     context = getattr(fn, "__self__", None)
-    return (
+    if (
         isinstance(context, Context)
         and fn == context.run
         and all(context.get(var, _ABSENT) is value for var, value in values)
-    )
+    ):
+        return context
+    return None
 
 
 def _runs_in_another_interpreter(executor: ThreadPoolExecutor) -> bool:

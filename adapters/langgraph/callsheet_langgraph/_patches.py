@@ -7,6 +7,7 @@ from functools import partial, wraps
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langgraph.pregel import Pregel, _loop, _runner
 from langgraph.pregel.remote import RemoteGraph
@@ -65,6 +66,7 @@ def patches() -> Iterator[Patch]:
     yield _patch(_loop.PregelLoop, "_suppress_interrupt", _runs.recorded_exit)
     yield _patch(_runner, "run_with_retry", _tasks.placed_task)
     yield _patch(_runner, "arun_with_retry", _tasks.placed_async_task)
+    yield _patch(ContextThreadPoolExecutor, "map", _tasks.placed_map)
     yield from _retries.patches()
     for name, replacement in _remote.REPLACEMENTS.items():
         yield _patch(RemoteGraph, name, replacement)

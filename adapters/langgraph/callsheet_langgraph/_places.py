@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -54,6 +54,12 @@ class Place:
     def child_order(self, number: int, name: str) -> Order:
         """Give the order of a task or graph that the node's own code started."""
         return (*self.order, 2 * number + 1, name)
+
+    def branch(self) -> Place:
+        """Give the place of work that the node's own code hands to a thread: told where it was begun."""
+        if self.node is None:
+            return self
+        return replace(self, order=self.child_order(self.begin_child(), ""), _children=0)
 
     @property
     def here(self) -> Order:
