@@ -1,4 +1,7 @@
-"""Every style of agent, run in every way: what is mocked is answered by its mock, what is not is refused."""
+"""Every style of agent, run in every way: what is mocked is answered by its mock, what is not is refused.
+
+Prints the grid of real bodies that ran.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import pytest
 
 from callsheet import FakeModel, MockTool, UnmockedToolError
 from callsheet_langgraph import LangGraphAdapter
+from tests.adapters.grids import Grid
 from tests.adapters.langgraph.paths import PATHS, SYNC
 from tests.adapters.langgraph.styles import BROKEN_UPSTREAM, HITS, ONLY_ASYNC, STYLES
 
@@ -15,6 +19,12 @@ GRID = [
     for path in PATHS
     if not (style in ONLY_ASYNC and path in SYNC) and (style, path) not in BROKEN_UPSTREAM
 ]
+CELLS = Grid(
+    "Real bodies that ran, mocked and unmocked, by style of agent and path",
+    list(STYLES),
+    list(PATHS),
+    lambda style, path: (style, path) in GRID,
+)
 LOOKUP = {"tool_calls": [{"name": "lookup", "args": {"city": "Oslo"}}]}
 
 
@@ -22,10 +32,18 @@ def asked():
     return {"messages": [{"role": "user", "content": "Oslo?"}]}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _grid(request):
+    yield
+    CELLS.print_to(request.config)
+
+
 @pytest.fixture(autouse=True)
-def _no_hits():
+def _no_hits(request):
     HITS.clear()
     yield
+    style, path = request.node.callspec.params["style"], request.node.callspec.params["path"]
+    CELLS.note(style, path, HITS.total())
     assert not HITS
 
 

@@ -12,10 +12,9 @@ import pytest
 
 from callsheet import FakeModel, MockTool, Session, UnknownMockError, UnmockedToolError
 from callsheet_openai_agents import OpenAIAgentsAdapter
+from tests.adapters.grids import Grid
 from tests.adapters.openai_agents.kinds import KINDS, Canary, Kind
 from tests.adapters.openai_agents.paths import PATHS, Path
-
-_cells: dict[tuple[str, str], int] = {}
 
 
 def applies(kind: Kind, path: Path) -> bool:
@@ -32,24 +31,24 @@ CELLS = [(kind, path) for kind in KINDS for path in PATHS if applies(kind, path)
 IDS = [f"{kind.name}-{path.name}" for kind, path in CELLS]
 
 
+KINDS_BY_NAME = {kind.name: kind for kind in KINDS}
+PATHS_BY_NAME = {path.name: path for path in PATHS}
+GRID = Grid(
+    "Real bodies that ran, mocked and unmocked, by kind of tool and path",
+    list(KINDS_BY_NAME),
+    list(PATHS_BY_NAME),
+    lambda kind, path: applies(KINDS_BY_NAME[kind], PATHS_BY_NAME[path]),
+)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def grid(request: Any) -> Iterator[None]:
     yield
-    # Captured output of a passing test is never shown.
-    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        out = request.config.get_terminal_writer()
-        out.line("\n\nReal bodies that ran, mocked and unmocked, by kind of tool and path (- can not be):\n")
-        widths = [max(len(path.name), 5) + 2 for path in PATHS]
-        heads = zip(PATHS, widths, strict=True)
-        out.line("".ljust(24) + "".join(path.name.rjust(width) for path, width in heads))
-        for kind in KINDS:
-            cells = (_cells.get((kind.name, path.name), "" if applies(kind, path) else "-") for path in PATHS)
-            told = zip(cells, widths, strict=True)
-            out.line(kind.name.ljust(24) + "".join(str(cell).rjust(width) for cell, width in told))
+    GRID.print_to(request.config)
 
 
 def counted(kind: Kind, path: Path, canary: Canary) -> None:
-    _cells[kind.name, path.name] = _cells.get((kind.name, path.name), 0) + canary.hits
+    GRID.note(kind.name, path.name, canary.hits)
     assert canary.hits == 0
 
 

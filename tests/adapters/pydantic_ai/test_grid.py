@@ -5,7 +5,6 @@ Prints the grid of real bodies that ran.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
@@ -15,14 +14,18 @@ from pydantic_ai.exceptions import UserError
 
 from callsheet import FakeModel, MockTool, Session, ToolCall, UnmockedToolError
 from callsheet_pydantic_ai import PydanticAIAdapter
+from tests.adapters.grids import Grid
 from tests.adapters.pydantic_ai.support import KINDS, PATHS, SYNC_STREAMS_STAY_OPEN, Kind, drive, hits
 
 STREAMS = ("run_stream", "stream_output", "run_stream_sync")
 EVERY = [(kind, path) for kind in KINDS for path in PATHS]
 GRID = [(kind, path) for kind, path in EVERY if KINDS[kind].streams or path not in STREAMS]
-# The bodies that ran, and the ways a cell was tried: mocked and unmocked.
-_ran: Counter[tuple[str, str]] = Counter()
-_tried: Counter[tuple[str, str]] = Counter()
+CELLS = Grid(
+    "Real bodies that ran, mocked and unmocked, by kind of tool and path",
+    list(KINDS),
+    list(PATHS),
+    lambda kind, path: (kind, path) in GRID,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -33,26 +36,12 @@ def no_hits() -> None:
 @pytest.fixture(scope="module", autouse=True)
 def grid(request: Any) -> Iterator[None]:
     yield
-    # Captured output of a passing test is never shown.
-    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        out = request.config.get_terminal_writer()
-        out.line("\n\nReal bodies that ran, mocked and unmocked, by kind of tool and path:\n")
-        out.line("".ljust(34) + "".join(path.rjust(19) for path in PATHS))
-        for kind in KINDS:
-            cells = (_cell(kind, path) for path in PATHS)
-            out.line(kind.ljust(34) + "".join(str(cell).rjust(19) for cell in cells))
-
-
-def _cell(kind: str, path: str) -> int | str:
-    if (kind, path) not in GRID:
-        return "-"
-    return _ran[kind, path] if _tried[kind, path] else ""
+    CELLS.print_to(request.config)
 
 
 def count(kind: str, path: str) -> int:
     """Note a try of a cell in the grid and give the bodies that ran."""
-    _tried[kind, path] += 1
-    _ran[kind, path] += hits.total()
+    CELLS.note(kind, path, hits.total())
     return hits.total()
 
 
