@@ -1,4 +1,4 @@
-"""Grids of the real bodies that ran, by kind of agent or tool and way to run it: all zeros, if all is well."""
+"""Grids of the real bodies that ran, by kind of agent or tool and way to run it: all zeros if all is well."""
 
 from __future__ import annotations
 
