@@ -70,7 +70,7 @@ class Place:
         patch: What is to be there.
     """
 
-    __slots__ = ("_layers", "_patch", "attributes", "name", "ours")
+    __slots__ = ("_layers", "_patch", "attributes", "name", "standing")
 
     def __init__(self, patch: Patch) -> None:
         self._patch = patch
@@ -78,7 +78,8 @@ class Place:
         self.name = patch.name
         # The oldest first: more than one where somebody replaced ours.
         self._layers: list[_Layer] = []
-        self.ours: Any = _MISSING
+        # What was last seen there, and is ours or leads to it.
+        self.standing: Any = _MISSING
 
     @property
     def is_clear(self) -> bool:
@@ -93,11 +94,11 @@ class Place:
             if _leads_to(found, layer.ours):
                 # A second one of ours on top would record everything twice.
                 del self._layers[number + 1 :]
-                self.ours = layer.ours
+                self.standing = found
                 return
-        self.ours = self._patch.replace(None if found is _MISSING else found)
-        setattr(self._patch.owner, self.name, self.ours)
-        self._layers.append(_Layer(found, self.ours))
+        self.standing = self._patch.replace(None if found is _MISSING else found)
+        setattr(self._patch.owner, self.name, self.standing)
+        self._layers.append(_Layer(found, self.standing))
 
     def uncover(self) -> None:
         """Put back what was there.
@@ -111,9 +112,8 @@ class Place:
 
     def forget(self) -> None:
         """Let go of what others took away: what it wrapped may be a test's, and lead to the holder."""
-        found = self._found()
-        if found is not self.ours:
-            self.ours = _MISSING
+        if self._found() is not self.standing:
+            self.standing = _MISSING
         self._layers = [layer for layer in self._layers if layer.ours is not _MISSING]
 
     def _put_back(self, layer: _Layer) -> None:

@@ -119,7 +119,7 @@ class PatchSet:
             self._cover(patch)
         for place in tuple(self._places.values()):
             # Every session passes here, so what may be taken for granted costs no call.
-            if place.attributes.get(place.name) is not place.ours:
+            if place.attributes.get(place.name) is not place.standing:
                 place.cover()
 
     def _cover(self, patch: Patch) -> None:

@@ -169,6 +169,8 @@ class Recording:
     def __init__(self) -> None:
         self.runs: list[RunRecord] = []
         self._calls: dict[str, CallRecord] = {}
+        # Ids that more than one call has: models of several runs may count theirs alike.
+        self._shared: set[str] = set()
         self._loose: dict[str, CallRecord] = {}
         self._issued: set[str] = set()
         self._outside: RunRecord | None = None
@@ -239,6 +241,8 @@ class Recording:
         # A framework may tell of a reply only after it ran the reply's calls.
         early = self._loose.pop(call.id, None)
         if early is None:
+            if call.id in self._calls:
+                self._shared.add(call.id)
             self._calls[call.id] = call
             return call
         with self._lock:
@@ -246,14 +250,11 @@ class Recording:
         return early
 
     def find_call(self, call_id: str | None, run: RunRecord | None = None) -> CallRecord | None:
-        """Give the latest call of an id, or None; one of `run` before those of other runs.
-
-        Models of several runs may count the ids of their calls alike.
-        """
+        """Give the latest call of an id, or None; one of `run` before those of other runs."""
         if call_id is None:
             return None
         latest = self._calls.get(call_id)
-        if latest is None or run is None:
+        if run is None or call_id not in self._shared:
             return latest
         for reply in run.replies_backwards():
             own = reply.call_of(call_id)

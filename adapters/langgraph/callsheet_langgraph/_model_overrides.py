@@ -15,7 +15,7 @@ from langchain_core.language_models import BaseChatModel
 
 from callsheet.adapters import Patch, active_scope
 from callsheet_langgraph._references import is_users
-from callsheet_langgraph._subclasses import own_method, subclasses
+from callsheet_langgraph._subclasses import own_methods, subclasses
 
 _METHODS = (
     "invoke",
@@ -42,8 +42,9 @@ def patches() -> Iterator[Patch]:
 def patches_of(model_class: Any) -> Iterator[Patch]:
     """Give the replacements for one class."""
     # Every session passes here, and most classes are the framework's.
-    for name in _METHODS if is_users(model_class) else ():
-        method = own_method(model_class, BaseChatModel, name)
+    if not is_users(model_class):
+        return
+    for name, method in own_methods(model_class, BaseChatModel, _METHODS):
         if callable(method) and is_users(method) and not _goes_on(method):
             yield Patch(model_class, name, partial(_usual, name, method))
 

@@ -20,7 +20,7 @@ from callsheet_langgraph._structured import offered_names, output_tools
 
 _NAMES = ("model_name", "model", "model_id", "deployment_name")
 _HEADERS = ("default_headers",)
-_attributes: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
+_attributes: WeakKeyDictionary[type, tuple[list[str], list[str]]] = WeakKeyDictionary()
 # A model that is being asked asks itself again on the way; that is one call.
 _asking: ContextVar[bool] = ContextVar("callsheet_asking_model", default=False)
 
@@ -226,7 +226,7 @@ class _asked:  # noqa: N801 - used as a function
 
 def model_name(model: Any) -> str:
     """Give the name of the model a chat model is configured to ask."""
-    for attribute in _present(model, _NAMES):
+    for attribute in _present(model)[0]:
         name = getattr(model, attribute, None)
         if isinstance(name, str) and name:
             return name
@@ -234,17 +234,21 @@ def model_name(model: Any) -> str:
 
 
 def _headers(model: BaseChatModel, options: dict[str, Any]) -> dict[str, str]:
-    configured = [getattr(model, attribute, None) or {} for attribute in _present(model, _HEADERS)]
+    configured = [getattr(model, attribute, None) or {} for attribute in _present(model)[1]]
     return {**(configured[0] if configured else {}), **(options.get("extra_headers") or {})}
 
 
-def _present(model: Any, attributes: tuple[str, ...]) -> list[str]:
-    """Give those of the attributes that a model may have: asking it for what it has not is slow."""
+def _present(model: Any) -> tuple[list[str], list[str]]:
+    """Give the attributes of name and headers a model may have: asking it for what it has not is slow."""
     model_class = type(model)
     known = _attributes.get(model_class)
     if known is None:
-        known = _attributes[model_class] = frozenset(_declared(model_class))
-    return [name for name in attributes if name in known]
+        declared = set(_declared(model_class))
+        known = _attributes[model_class] = (
+            [name for name in _NAMES if name in declared],
+            [name for name in _HEADERS if name in declared],
+        )
+    return known
 
 
 def _declared(model_class: Any) -> Iterator[str]:

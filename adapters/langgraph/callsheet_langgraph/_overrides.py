@@ -17,7 +17,7 @@ from langchain_core.tools import BaseTool
 from callsheet.adapters import Patch, active_scope
 from callsheet_langgraph._direct_calls import answered_async_body, answered_body
 from callsheet_langgraph._references import is_users
-from callsheet_langgraph._subclasses import own_method, subclasses
+from callsheet_langgraph._subclasses import own_methods, subclasses
 from callsheet_langgraph._tools import RunningCall, is_answered, is_mocked
 
 _METHODS = ("run", "arun", "invoke", "ainvoke")
@@ -34,8 +34,9 @@ def patches() -> Iterator[Patch]:
 def patches_of(tool_class: Any) -> Iterator[Patch]:
     """Give the replacements for one class."""
     # Every session passes here, and most classes are the framework's.
-    for name in (*_METHODS, *_OTHERS, *_BODIES) if is_users(tool_class) else ():
-        method = own_method(tool_class, BaseTool, name)
+    if not is_users(tool_class):
+        return
+    for name, method in own_methods(tool_class, BaseTool, (*_METHODS, *_OTHERS, *_BODIES)):
         if callable(method) and hasattr(method, "__get__") and is_users(method):
             yield Patch(tool_class, name, partial(_replaced, name, method))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -59,7 +59,17 @@ class Place:
         """Give the place of work that the node's own code hands to a thread: told where it was begun."""
         if self.node is None:
             return self
-        return replace(self, order=self.child_order(self.begin_child(), ""), _children=0)
+        return Place(
+            self.graph,
+            self.agent,
+            self.tools,
+            self.child_order(self.begin_child(), ""),
+            self.node,
+            self.outer,
+            self.timeout,
+            self.trail,
+            self.metadata,
+        )
 
     @property
     def here(self) -> Order:

@@ -16,18 +16,22 @@ def subclasses(base: Any) -> Iterator[Any]:
         yield from subclasses(subclass)
 
 
-def own_method(derived: Any, base: Any, name: str) -> Any:
-    """Give a method a class has of its own or of a class that derives from no framework's, or None.
+def own_methods(derived: Any, base: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Give those of the named methods a class has of its own or of a class that derives from no framework's.
 
     Args:
         derived: The class.
         base: The framework's class it derives from.
-        name: The method.
+        names: The methods.
     """
+    left = list(names)
     for owner in derived.__mro__[: derived.__mro__.index(base)]:
-        if name in vars(owner):
-            return vars(owner)[name] if owner is derived or not issubclass(owner, base) else None
-    return None
+        attributes = vars(owner)
+        found = [name for name in left if name in attributes]
+        if found:
+            left = [name for name in left if name not in found]
+            if owner is derived or not issubclass(owner, base):
+                yield from [(name, attributes[name]) for name in found]
 
 
 def watching(
