@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callsheet import TraceEntry
+from callsheet import ModelRequest, TraceEntry
 from callsheet._recording import CallRecord, Recording
 
 
@@ -128,3 +128,23 @@ def test_runs_that_begin_at_random_are_told_in_their_order():
     assert [reply.agent for reply in recording.replies()] == ["First", "Second"]
     assert recording.latest_run is second
     assert recording.new_call_id(first, "0_0") == "call_1.1_0_0"
+
+
+def test_calls_of_two_runs_that_count_alike_are_found_in_their_own():
+    recording = Recording()
+    runs = [recording.open_run(agent=name) for name in ("One", "Other")]
+    filed = [[CallRecord("c0", "search"), CallRecord("c1", "search")] for _ in runs]
+    for run, calls in zip(runs, filed, strict=True):
+        recording.add_reply(run, agent=run.agent, content=None, calls=calls)
+    for run, calls in zip(runs, filed, strict=True):
+        assert [recording.find_call(call.id, run) for call in calls] == calls
+    assert recording.find_call("c1") is filed[1][1]
+
+
+def test_ids_the_conversation_has_are_those_of_its_messages_unless_an_adapter_says_so():
+    messages = [
+        {"role": "assistant", "tool_calls": [{"id": "c1"}, {"name": "none"}]},
+        {"role": "tool", "tool_call_id": "c2"},
+    ]
+    assert list(ModelRequest(messages=messages).taken_call_ids()) == ["c1"]
+    assert list(ModelRequest(messages=messages, call_ids=lambda: ["c9"]).taken_call_ids()) == ["c9"]
