@@ -11,7 +11,15 @@ from typing import Any
 from crewai.events.event_bus import crewai_event_bus
 from crewai.llms.base_llm import BaseLLM
 
-from callsheet.adapters import AgentResult, BaseAdapter, Inventory, MockConfigError, Session, finish
+from callsheet.adapters import (
+    AgentResult,
+    BaseAdapter,
+    Inventory,
+    MockConfigError,
+    ModelRequest,
+    Session,
+    finish,
+)
 from callsheet_crewai._input import kickoff_arguments, told_so_far
 from callsheet_crewai._inventory import inventory
 from callsheet_crewai._objects import ROOTS
@@ -88,6 +96,8 @@ class CrewAIAdapter(BaseAdapter[Any]):
     def _root(self, session: Session, history: Sequence[Any] | None) -> Any:
         if history:
             session.metadata["history"] = list(history)
+            # Not every way CrewAI tells of them has their ids.
+            session.recording.reserve(ModelRequest(messages=history).taken_call_ids())
         if self.handles(self.agent):
             return self.agent
         built = self.agent()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from crewai.agents.agent_builder.base_agent import BaseAgent
 from crewai.crew import Crew
+from crewai.events.types.agent_events import LiteAgentExecutionStartedEvent
 
 from callsheet.adapters import AgentResult, MockConfigError
 
@@ -28,7 +30,25 @@ def _messages(message: Any, history: Sequence[Any] | None) -> Any:
     if not history:
         return message
     new = [{"role": "user", "content": message}] if isinstance(message, str) else list(message)
-    return [*history, *new]
+    told = [*history, *new]
+    return told if _takes_calls() else [_in_words(message) for message in told]
+
+
+@cache
+def _takes_calls() -> bool:
+    """Say whether an agent may be given messages with tool calls; older versions fail on them."""
+    return "dict[str, str]" not in str(LiteAgentExecutionStartedEvent.model_fields["messages"].annotation)
+
+
+def _in_words(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give a message as a text, the calls in it and what they gave included."""
+    content = message.get("content")
+    if not isinstance(content, (str, type(None))):
+        return message
+    functions = [call["function"] for call in message.get("tool_calls") or ()]
+    calls = [f"{function['name']}({function['arguments']})" for function in functions]
+    role = "assistant" if message["role"] == "tool" else message["role"]
+    return {"role": role, "content": "\n".join(filter(None, [content, *calls]))}
 
 
 def _inputs(root: Any, message: Any, history: Sequence[Any] | None) -> dict[str, Any] | None:

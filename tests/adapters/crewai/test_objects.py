@@ -213,3 +213,17 @@ def test_crewai_built_differently_is_refused_and_left_as_it_was(monkeypatch):
         PatchSet(_patches.patches).hold(crews.crew())
     assert BaseTool.__dict__["run"] is saved
     assert crews.Search().run(q="x") == "REAL x"
+
+
+def test_a_history_with_calls_is_told_by_every_version():
+    called = [{"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "rust"}'}}]
+    history = [
+        {"role": "user", "content": "rust?"},
+        {"role": "assistant", "content": None, "tool_calls": called},
+        {"role": "tool", "tool_call_id": "c1", "content": "a language"},
+        {"role": "assistant", "content": "A language"},
+    ]
+    model = FakeModel(["Sure"])
+    CrewAIAdapter(crews.crew().agents[0], model=model).sync_invoke("Really?", history=history)
+    said = str(model.call_log[0]["messages"])
+    assert all(part in said for part in ("rust?", "search", "q", "a language", "A language", "Really?"))
