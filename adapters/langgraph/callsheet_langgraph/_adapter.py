@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -17,7 +16,7 @@ from callsheet_langgraph._inventory import inventory
 from callsheet_langgraph._isolation import introduce
 from callsheet_langgraph._messages import with_history
 from callsheet_langgraph._outcome import messages_in
-from callsheet_langgraph._patches import PATCHES, add_late
+from callsheet_langgraph._patches import PATCHES
 
 
 class LangGraphAdapter(BaseAdapter[Any]):
@@ -58,10 +57,6 @@ class LangGraphAdapter(BaseAdapter[Any]):
         if thread is not None:
             return {"config": {"configurable": {"thread_id": thread}}}
         return {"history": messages_in(result.native) or result.to_messages()}
-
-    def _around(self) -> AbstractContextManager[Any]:
-        add_late()
-        return super()._around()
 
     def _inventory(self) -> Inventory:
         return inventory(_unbound(self.agent))

@@ -74,15 +74,11 @@ def patches() -> Iterator[Patch]:
 
 
 def class_patches() -> Iterator[Patch]:
-    """Give every replacement in a class of tools or models of the application's."""
+    """Give every replacement in the application's tool and model classes, and in what is loaded late."""
     yield from _overrides.patches()
     yield from _model_overrides.patches()
-
-
-def add_late() -> None:
-    """Replace what was not loaded yet when the other patches were put in place."""
-    for patch in (*_retries.middleware_patches(), *_shell.patches()):
-        PATCHES.add(patch)
+    yield from _retries.middleware_patches()
+    yield from _shell.patches()
 
 
 def _slot(name: str, _: Any) -> FunctionSlot:

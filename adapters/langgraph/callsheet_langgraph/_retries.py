@@ -34,8 +34,7 @@ def middleware_patches() -> Iterator[Patch]:
         owner = sys.modules.get(f"{_MIDDLEWARE}.{module_name}")
         if owner is not None and class_name is not None:
             owner = getattr(owner, class_name, None)
-        found = vars(owner).get(function) if owner is not None else None
-        if found is not None and not hasattr(found, "__wrapped__"):
+        if owner is not None and function in vars(owner):
             yield Patch(owner, function, _no_pause)
 
 

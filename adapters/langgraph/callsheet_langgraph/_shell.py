@@ -15,9 +15,7 @@ def patches() -> Iterator[Patch]:
     """Give the replacement for such a middleware, once it is loaded."""
     module = sys.modules.get("langchain.agents.middleware.shell_tool")
     middleware = getattr(module, "ShellToolMiddleware", None)
-    if middleware is None or "wrap_tool_call" not in vars(middleware):
-        return
-    if not hasattr(vars(middleware)["_run_shell_tool"], "__wrapped__"):
+    if middleware is not None and "wrap_tool_call" in vars(middleware):
         yield Patch(middleware, "_run_shell_tool", _asking)
 
 
